@@ -1,3 +1,87 @@
-"""From a cuDNN release label to a verified, versioned local prefix."""
+"""From a cuDNN release label to a verified, versioned local prefix.
+
+    from cudnn_redist import fetch
+
+    prefix = fetch("9.27.0", cuda="13")
+    prefix.path, prefix.include_dir, prefix.lib_dir
+
+The names below are resolved when first used: importing this package loads nothing heavy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import errors
+    from .catalog import labels, plan
+    from .delivery import Progress
+    from .fetcher import fetch
+    from .installer import InstallOptions, install
+    from .manifest.choosing import Query
+    from .manifest.labels import ReleaseLabel
+    from .manifest.models import Archive, Component, Manifest
+    from .planner import Plan, PlannedArchive
+    from .prefix.check import Finding
+    from .prefix.installed import Prefix
+    from .prefix.record import Record
+    from .source.base import TransferOptions
+    from .unpack.options import UnpackOptions
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Archive": "manifest.models",
+    "Component": "manifest.models",
+    "Finding": "prefix.check",
+    "InstallOptions": "installer",
+    "Manifest": "manifest.models",
+    "Plan": "planner",
+    "PlannedArchive": "planner",
+    "Prefix": "prefix.installed",
+    "Progress": "delivery",
+    "Query": "manifest.choosing",
+    "Record": "prefix.record",
+    "ReleaseLabel": "manifest.labels",
+    "TransferOptions": "source.base",
+    "UnpackOptions": "unpack.options",
+    "fetch": "fetcher",
+    "install": "installer",
+    "labels": "catalog",
+    "plan": "catalog",
+}
+
+__all__ = [
+    "Archive",
+    "Component",
+    "Finding",
+    "InstallOptions",
+    "Manifest",
+    "Plan",
+    "PlannedArchive",
+    "Prefix",
+    "Progress",
+    "Query",
+    "Record",
+    "ReleaseLabel",
+    "TransferOptions",
+    "UnpackOptions",
+    "__version__",
+    "errors",
+    "fetch",
+    "install",
+    "labels",
+    "plan",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the public names
+    if name == "errors":
+        return import_module(".errors", __name__)
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{home}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

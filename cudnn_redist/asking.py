@@ -1,0 +1,101 @@
+"""What is asked for: the user's words, and the host's where the user is silent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product as combinations
+from typing import TYPE_CHECKING
+
+from .errors import UsageError
+from .host import Machine, driver_cuda, find_toolkit, host_platform
+from .manifest.choosing import Query
+from .manifest.labels import ReleaseLabel
+from .manifest.targets import CudaVariant, Platform, parse_platform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LATEST", "Ask", "ask", "parse_label", "plain_product"]
+
+LATEST = "latest"
+_LABEL_PARTS = 3
+_PRODUCT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One release, and what is wanted of it. ``label`` is ``None`` for the latest."""
+
+    product: str
+    label: ReleaseLabel | None
+    queries: tuple[Query, ...]
+
+
+def ask(
+    label: str,
+    *,
+    product: str = "cudnn",
+    component: str | Sequence[str] | None = None,
+    platform: str | Sequence[str] | None = None,
+    cuda: str | Sequence[str] | None = None,
+) -> Ask:
+    """Return every combination of the given choices as a query.
+
+    What is not given is answered by this machine (platform, CUDA) or by the manifest (component). Raises
+    ``UsageError`` for a word that makes no sense, or a machine that has no answer.
+    """
+    wanted = parse_label(label)
+    version = wanted if wanted is not None and len(wanted.numbers) > _LABEL_PARTS else None
+    queries = tuple(
+        Query(
+            component=name,
+            platforms=platforms,
+            platform_reason=platform_reason,
+            cuda=variant,
+            cuda_reason=cuda_reason,
+            runnable=runnable,
+            version=version,
+        )
+        for name, (platforms, platform_reason), (variant, cuda_reason, runnable) in combinations(
+            _several(component) or (None,), _platforms(_several(platform)), _cudas(_several(cuda))
+        )
+    )
+    return Ask(product=plain_product(product), label=wanted, queries=queries)
+
+
+def parse_label(text: str) -> ReleaseLabel | None:
+    """Read a full or partial label; ``None`` stands for the latest. Raises ``UsageError``."""
+    return None if text == LATEST else ReleaseLabel.parse(text)
+
+
+def plain_product(name: str) -> str:
+    """Return a product's name, which becomes a directory and a part of URLs, or raise ``UsageError``."""
+    if not _PRODUCT.fullmatch(name):
+        raise UsageError(f"{name!r} is no product name: small letters, digits, - and _ only")
+    return name
+
+
+def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _platforms(given: tuple[str, ...]) -> list[tuple[tuple[Platform, ...], str]]:
+    if given:
+        return [(parse_platform(text), "given") for text in given]
+    found, reason = host_platform(Machine.this())
+    return [((found,), reason)]
+
+
+def _cudas(given: tuple[str, ...]) -> list[tuple[CudaVariant | None, str, CudaVariant | None]]:
+    if given:
+        return [(CudaVariant.asked(text), "given", None) for text in given]
+    toolkit = find_toolkit()
+    if toolkit is not None:
+        return [(CudaVariant(toolkit.version.major), f"the toolkit of {toolkit.found}", None)]
+    runnable = driver_cuda()
+    if runnable is None:
+        return [(None, "no toolkit and no driver found", None)]
+    return [(None, f"no toolkit found, the driver runs {runnable.name}", runnable)]

@@ -1,0 +1,119 @@
+"""``list``, ``url`` and ``where``: answers that install nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import NotInstalled
+from ..fetcher import answered
+from ..prefix.installed import find_prefixes
+from .facts import manifest_facts, plan_facts, prefixes_facts
+from .words import asked_of, layout_of, plan_of, sources_of, transfer_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..manifest.models import Archive, Manifest
+    from .output import Output
+
+__all__ = ["list_", "url", "where"]
+
+
+def list_(arguments: argparse.Namespace, output: Output) -> int:
+    """Show the labels of a source, what one label has, or what is installed."""
+    if arguments.installed:
+        _list_installed(arguments, output)
+    elif arguments.label is not None:
+        _list_release(arguments, output)
+    else:
+        _list_labels(arguments, output)
+    return 0
+
+
+def url(arguments: argparse.Namespace, output: Output) -> int:
+    """Print URL, size and sha256 of each archive, one a line: the plan, without doing it."""
+    made = plan_of(arguments)
+    for reason in made.reasons:
+        output.note(reason)
+    lines = [
+        f"{archive.urls[0]}  {_or_dash(archive.size)}  {_or_dash(archive.sha256)}"
+        for archive in made.archives
+    ]
+    output.result("\n".join(lines), plan_facts(made))
+    return 0
+
+
+def where(arguments: argparse.Namespace, output: Output) -> int:
+    """Print the path of each installed prefix that the choice means."""
+    layout = layout_of(arguments)
+    asked = asked_of(arguments)
+    prefixes = answered(asked, layout)
+    if prefixes is None:
+        label = asked.label.text if asked.label is not None else None
+        there = [str(prefix.path) for prefix in find_prefixes(layout, product=asked.product, label=label)]
+        raise NotInstalled(
+            f"{arguments.label} is not installed like that; there: {', '.join(there) or 'nothing'}",
+            where=layout.root,
+            available=there,
+        )
+    output.result(
+        "\n".join(str(prefix.path) for prefix in prefixes),
+        prefixes_facts(prefixes),
+    )
+    return 0
+
+
+def _list_installed(arguments: argparse.Namespace, output: Output) -> None:
+    prefixes = list(find_prefixes(layout_of(arguments), label=arguments.label))
+    output.result(
+        "\n".join(str(prefix.path) for prefix in prefixes),
+        prefixes_facts(prefixes),
+    )
+
+
+def _list_labels(arguments: argparse.Namespace, output: Output) -> None:
+    from ..catalog import labels
+
+    found = labels(
+        product=arguments.product,
+        sources=sources_of(arguments),
+        root=arguments.root,
+        transfer=transfer_of(arguments),
+    )
+    names = [label.text for label in found]
+    output.result("\n".join(names), {"product": arguments.product, "labels": names})
+
+
+def _list_release(arguments: argparse.Namespace, output: Output) -> None:
+    from ..catalog import manifest
+
+    found = manifest(
+        arguments.label,
+        product=arguments.product,
+        sources=sources_of(arguments),
+        root=arguments.root,
+        refresh=arguments.refresh,
+        manifest_sha256=arguments.manifest_sha256,
+        transfer=transfer_of(arguments),
+    )
+    output.result("\n".join(_release_lines(found)), manifest_facts(found))
+
+
+def _release_lines(manifest: Manifest) -> list[str]:
+    lines = [f"{manifest.label}  {manifest.date or ''}".rstrip()]
+    for component in manifest.components.values():
+        lines.append(f"{component.key}  {_or_dash(component.version)}  {component.name or ''}".rstrip())
+        for platform, archives in component.platforms.items():
+            has = ", ".join(
+                f"{archive.variant_name or 'any CUDA'} ({_megabytes(archive)})" for archive in archives
+            )
+            lines.append(f"  {platform:<16} {has or 'nothing'}")
+    return lines
+
+
+def _megabytes(archive: Archive) -> str:
+    return "size unknown" if archive.size is None else f"{archive.size / 1e6:.0f} MB"
+
+
+def _or_dash(value: object) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,71 @@
+"""From the words of a command to the arguments of the library."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..asking import Ask, ask
+from ..host import default_root
+from ..layout import Layout
+from ..source.base import TransferOptions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..planner import Plan
+
+__all__ = ["asked_of", "layout_of", "plan_of", "sources_of", "transfer_of"]
+
+
+def asked_of(arguments: argparse.Namespace) -> Ask:
+    """Return what the label and the choices ask for."""
+    return ask(
+        arguments.label,
+        product=arguments.product,
+        component=arguments.component,
+        platform=arguments.platform,
+        cuda=arguments.cuda,
+    )
+
+
+def plan_of(arguments: argparse.Namespace, *, refresh: bool = False) -> Plan:
+    """Return the plan of getting what is asked for."""
+    from ..catalog import plan
+
+    return plan(
+        arguments.label,
+        product=arguments.product,
+        component=arguments.component,
+        platform=arguments.platform,
+        cuda=arguments.cuda,
+        sources=sources_of(arguments),
+        root=arguments.root,
+        refresh=refresh or arguments.refresh,
+        manifest_sha256=arguments.manifest_sha256,
+        transfer=transfer_of(arguments),
+    )
+
+
+def layout_of(arguments: argparse.Namespace) -> Layout:
+    """Return the layout of the root that the words name."""
+    return Layout(arguments.root if arguments.root is not None else default_root())
+
+
+def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the sources of ``--source``, else those of ``CUDNN_REDIST_SOURCE`` (separated by blanks)."""
+    return tuple(arguments.source or os.environ.get("CUDNN_REDIST_SOURCE", "").split())
+
+
+def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
+    """Return how patient to be, and whom to trust."""
+    given = {
+        "retries": arguments.retries,
+        "stall_timeout": arguments.stall_timeout,
+        "min_speed": arguments.min_speed,
+        "ca_file": arguments.ca_file,
+    }
+    known = {name: value for name, value in given.items() if value is not None}
+    netrc = Path(os.environ.get("NETRC") or Path("~", ".netrc")).expanduser()
+    return TransferOptions(netrc=netrc, **known)

@@ -1,0 +1,71 @@
+"""Every path this package uses, computed from a root and a choice. Pure: nothing is looked up on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "ASIDE_PATTERN",
+    "RECORD_NAME",
+    "STAGE_PATTERN",
+    "Layout",
+    "aside_path",
+    "stage_path",
+    "stored_archive",
+]
+
+RECORD_NAME = ".cudnn-redist.json"
+STAGE_PATTERN = ".cudnn-redist-*.stage"
+ASIDE_PATTERN = ".cudnn-redist-*.old"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A root, and where things lie below it."""
+
+    root: Path
+
+    def prefix(self, *levels: str | None) -> Path:
+        """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out."""
+        return self.root.joinpath(*(level for level in levels if level is not None))
+
+    def kept_manifest(self, product: str, label: str) -> Path:
+        """Return where the manifest of an installed label is kept, byte for byte as it came."""
+        return self.kept_manifests(product) / f"redistrib_{label}.json"
+
+    def kept_manifests(self, product: str) -> Path:
+        """Return the directory of all manifests kept of one product."""
+        return self.root / ".manifests" / product
+
+    def turn(self, sha256: str) -> Path:
+        """Return the lock file of the process whose turn it is to get this archive."""
+        return self.root / ".turns" / sha256
+
+    @property
+    def partials(self) -> Path:
+        """Archives not yet complete."""
+        return self.root / ".partial"
+
+    @property
+    def log(self) -> Path:
+        """What was installed here, when, from where and by which version: one JSON object a line."""
+        return self.root / ".log.jsonl"
+
+
+def stage_path(target: Path, token: str) -> Path:
+    """Return a stage beside ``target``: a rename must not cross devices, so it shares the parent directory."""
+    return target.with_name(f".cudnn-redist-{token}.stage")
+
+
+def aside_path(target: Path, token: str) -> Path:
+    """Return where ``target`` goes while another prefix takes its place."""
+    return target.with_name(f".cudnn-redist-{token}.old")
+
+
+def stored_archive(store: Path, sha256: str) -> Path:
+    """Return the archive's place in a content-addressed store (``--archives``)."""
+    return store / "sha256" / sha256[:2] / sha256

@@ -1,0 +1,201 @@
+"""Every odd shape of a manifest, folded once into the regular one that the models describe.
+
+The shapes, as seen in 207 of NVIDIA's manifests (levels below a component):
+
+- flat: platform -> archive
+- nested: platform -> variant -> archive
+- hybrid: variants and, beside them, the fields of one more archive (cudnn 9.27.0, windows-arm64)
+- oldest: version -> platform -> path, without digests (nvidia-driver 450.80.02)
+
+Keys are told apart by what they hold, never by their order and hardly by their name: components, platforms
+and variants are open sets.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from .faults import fault
+from .targets import is_plain_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from .faults import Place
+
+__all__ = ["Folded", "fold"]
+
+_MANIFEST_FIELDS: Final = frozenset({"release_date", "release_label", "release_product"})
+_COMPONENT_FIELDS: Final = frozenset({"name", "license", "license_path", "version", "cuda_variant"})
+_ARCHIVE_FIELDS: Final = frozenset({"relative_path", "sha256", "md5", "size"})
+
+_VERSION: Final = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,10})+")
+# In the oldest shape a path is told from a string beside the platforms (release_date) by how it ends.
+_ARCHIVE_NAME: Final = re.compile(r".+\.(?:tar(?:\.[a-z0-9]{2,4})?|tgz|zip)", re.DOTALL)
+
+
+@dataclass(kw_only=True, slots=True)
+class Folded:
+    """A manifest in the regular shape (component -> platform -> archives), unknown fields as ``extra``.
+
+    ``tree`` is what the models validate. ``places`` leads from component, platform and index of an archive
+    back to its place in the document. ``faults`` are those of the shape alone.
+    """
+
+    tree: dict[str, Any]
+    places: dict[tuple[str, str, int], Place] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+
+def fold(document: Mapping[str, Any]) -> Folded:
+    """Fold a manifest's JSON object. What cannot be placed is a fault, what is not known is kept."""
+    components = {key: node for key, node in document.items() if _is_component(node)}
+    fields, extra = _split(document, _MANIFEST_FIELDS, taken=components)
+    folded = Folded(tree={**fields, "extra": extra, "components": {}})
+    for key, node in components.items():
+        folded.tree["components"][key] = _ComponentFold(folded, key).fold(node)
+    if not components:
+        folded.faults.append("no component in it, so this is no manifest")
+    return folded
+
+
+class _ComponentFold:
+    """One component being folded: its archives come from several levels of the document."""
+
+    def __init__(self, folded: Folded, key: str) -> None:
+        self._folded = folded
+        self._key = key
+        self._platforms: dict[str, list[dict[str, Any]]] = {}
+        self._platform_extra: dict[str, dict[str, Any]] = {}
+
+    def fold(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        place: Place = (self._key,)
+        if "relative_path" in node:
+            self._fault((*place, "relative_path"), "an archive outside any platform")
+        releases = {key: below for key, below in node.items() if _is_release(key, below)}
+        platforms = {
+            key: below for key, below in node.items() if key not in releases and _is_platform(key, below)
+        }
+        fields, extra = _split(node, _COMPONENT_FIELDS, taken=releases.keys() | platforms.keys())
+        self._add_platforms(place, platforms, version=fields.get("version"))
+        for version in sorted(releases, key=_numbers, reverse=True):
+            beside = self._add_release((*place, version), releases[version], version=version)
+            fields = {"version": version, **beside[0], **fields}
+            extra = {**beside[1], **extra}
+        if any(self._platforms.values()):
+            self._check_name(place)
+        return {
+            **fields,
+            "key": self._key,
+            "platforms": self._platforms,
+            "platform_extra": self._platform_extra,
+            "extra": extra,
+        }
+
+    def _add_release(
+        self, place: Place, node: Mapping[str, Any], *, version: str
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Take the platforms below a version key; return the fields and unknown fields beside them."""
+        paths = {key: {"relative_path": below} for key, below in node.items() if _is_path(key, below)}
+        platforms = paths | {key: below for key, below in node.items() if _is_platform(key, below)}
+        self._add_platforms(place, platforms, version=version)
+        return _split(node, _COMPONENT_FIELDS, taken=platforms)
+
+    def _add_platforms(
+        self, above: Place, platforms: Mapping[str, Mapping[str, Any]], *, version: object
+    ) -> None:
+        for key, node in platforms.items():
+            place = (*above, key)
+            variants = {name: below for name, below in node.items() if _is_variant(name, below)}
+            own = {name: value for name, value in node.items() if name not in variants}
+            self._platforms.setdefault(key, [])
+            for name, fields in variants.items():
+                self._check_name((*place, name))
+                self._add_archive((*place, name), key, name, fields, version)
+            if _is_archive(node):
+                self._add_archive(place, key, None, own, version)
+            elif own:
+                self._platform_extra.setdefault(key, {}).update(own)
+            if self._platforms[key]:
+                self._check_name(place)
+
+    def _add_archive(
+        self, place: Place, platform: str, variant: str | None, node: Mapping[str, Any], version: object
+    ) -> None:
+        archives = self._platforms[platform]
+        if any(variant == other["variant"] for other in archives):
+            self._fault(place, "a second archive for this platform")
+        self._folded.places[self._key, platform, len(archives)] = place
+        fields, extra = _split(node, _ARCHIVE_FIELDS)
+        keys = {"component": self._key, "platform": platform, "variant": variant}
+        known_version = version if isinstance(version, str) else None
+        archives.append({**fields, **keys, "component_version": known_version, "extra": extra})
+
+    def _check_name(self, place: Place) -> None:
+        """Require a key above an archive to be fit for what it becomes: a directory of a prefix."""
+        if not is_plain_name(str(place[-1])):
+            self._fault(place, "this key cannot be a directory name (lower-case letters, digits, . _ -)")
+
+    def _fault(self, place: Place, what: str) -> None:
+        self._folded.faults.append(fault(place, what))
+
+
+def _split(
+    node: Mapping[str, Any], known: frozenset[str], *, taken: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part the known fields from the unknown ones; ``taken`` are keys that are neither."""
+    fields = {key: value for key, value in node.items() if key in known and key not in taken}
+    extra = {key: value for key, value in node.items() if key not in known and key not in taken}
+    return fields, extra
+
+
+def _is_component(node: object) -> bool:
+    """Tell a component: it holds an archive, or describes itself as one whose archives are all gone."""
+    if not isinstance(node, dict):
+        return False
+    if "relative_path" in node or any(
+        _is_release(key, below) or _holds_archive(below) for key, below in node.items()
+    ):
+        return True
+    described = (
+        "name" in node or "license" in node or any(_is_platform(key, below) for key, below in node.items())
+    )
+    return described and isinstance(node.get("version"), str)
+
+
+def _is_release(key: str, node: object) -> bool:
+    return (
+        bool(_VERSION.fullmatch(key))
+        and isinstance(node, dict)
+        and any(_is_path(name, below) or _is_platform(name, below) for name, below in node.items())
+    )
+
+
+def _is_platform(key: str, node: object) -> bool:
+    """Tell a platform: it holds an archive, or it is empty and so a platform without archives."""
+    if key in _COMPONENT_FIELDS or not isinstance(node, dict):
+        return False
+    return _holds_archive(node) or (is_plain_name(key) and all(below == {} for below in node.values()))
+
+
+def _holds_archive(node: object) -> bool:
+    return _is_archive(node) or (isinstance(node, dict) and any(map(_is_archive, node.values())))
+
+
+def _is_variant(key: str, node: object) -> bool:
+    return key not in _ARCHIVE_FIELDS and _is_archive(node)
+
+
+def _is_archive(node: object) -> bool:
+    """Tell an archive by any field of it; one that lacks the path is a fault and no unknown object."""
+    return isinstance(node, dict) and not _ARCHIVE_FIELDS.isdisjoint(node)
+
+
+def _is_path(key: str, value: object) -> bool:
+    return key not in _COMPONENT_FIELDS and isinstance(value, str) and bool(_ARCHIVE_NAME.fullmatch(value))
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]

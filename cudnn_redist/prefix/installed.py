@@ -1,0 +1,136 @@
+"""Prefixes that are there: opened, found, and asked whether they answer a question without any manifest."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import NotInstalled, PrefixError, RedistError
+from ..layout import RECORD_NAME, Layout
+from ..manifest.choosing import Query, choose
+from .record import Entry, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ..manifest.labels import ReleaseLabel
+    from .check import Finding
+
+__all__ = ["Prefix", "answer", "find_prefixes"]
+
+# A record lies below product, label, component, platform and, mostly, variant.
+_DEPTHS = ("*/*/*/*", "*/*/*/*/*")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """One installed archive: where it is and what its record says."""
+
+    path: Path
+    record: Record
+
+    @classmethod
+    def open(cls, path: Path) -> Prefix:
+        """Open the prefix at ``path``.
+
+        Raises ``NotInstalled`` where there is no record (a directory alone is not an installation) and
+        ``PrefixError`` where the record is damaged or cannot be read.
+        """
+        try:
+            data = (path / RECORD_NAME).read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NotInstalled("no record here, so this is not an installed prefix", where=path) from error
+        except OSError as error:
+            raise PrefixError(f"record unreadable: {error.strerror}", phase="record", where=path) from error
+        return cls(path, Record.parse(data, origin=path / RECORD_NAME))
+
+    @property
+    def include_dir(self) -> Path:
+        """The directory of the headers."""
+        return self.path / "include"
+
+    @property
+    def lib_dir(self) -> Path:
+        """The directory of what a program links: ``lib``, or ``lib/x64`` and the like in a Windows archive."""
+        return self._directory("lib", (".so", ".a", ".lib"))
+
+    @property
+    def bin_dir(self) -> Path | None:
+        """The directory of the DLLs of a Windows archive (``bin`` or ``bin/x64``), else ``None``."""
+        found = self._directory("bin", (".dll",))
+        return found if found.name != "bin" or found.is_dir() else None
+
+    def looks_whole(self) -> bool:
+        """Whether every recorded name is there with its kind and size: cheap, no content is read."""
+        return all(_stands(self.path, entry) for entry in (*self.record.entries, *self.record.generated))
+
+    def verify(self) -> tuple[Finding, ...]:
+        """Compare every file with the record; an empty tuple means that nothing differs."""
+        from .check import check
+
+        return check(self)
+
+    def _directory(self, top: str, suffixes: tuple[str, ...]) -> Path:
+        for entry in self.record.entries:
+            directory, _, name = entry.path.rpartition("/")
+            if directory.split("/")[0] == top and name.endswith(suffixes):
+                return self.path / directory
+        return self.path / top
+
+
+def find_prefixes(
+    layout: Layout, *, product: str | None = None, label: str | None = None, component: str | None = None
+) -> Iterator[Prefix]:
+    """Yield the prefixes under a root, by path; directories without a sound record are passed over."""
+    for pattern in _DEPTHS:
+        levels = pattern.split("/")
+        for place, wanted in enumerate((product, label, component)):
+            levels[place] = wanted or levels[place]
+        for record in sorted(layout.root.glob("/".join((*levels, RECORD_NAME)))):
+            try:
+                yield Prefix.open(record.parent)
+            except RedistError:
+                continue
+
+
+def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -> Prefix | None:
+    """Return the installed prefix that ``query`` asks for, or ``None`` when only a manifest can tell.
+
+    What the manifest offers stands in the record of any prefix of the same component, so the choice made here is
+    the choice that the manifest would give.
+    """
+    component = query.component or product
+    for candidate in label.candidates():
+        for known in find_prefixes(layout, product=product, label=candidate.text, component=component):
+            choice = choose(query, known.record.offered)
+            path = layout.prefix(product, candidate.text, component, choice.platform, choice.variant)
+            return _sound(path, version=None if candidate == label else label.text)
+    return None
+
+
+def _sound(path: Path, *, version: str | None) -> Prefix | None:
+    try:
+        prefix = Prefix.open(path)
+    except (NotInstalled, PrefixError):
+        return None
+    if version not in (None, prefix.record.version) or not prefix.looks_whole():
+        return None
+    return prefix
+
+
+def _stands(root: Path, entry: Entry) -> bool:
+    try:
+        found = os.lstat(root / entry.path)
+    except OSError:
+        return False
+    if entry.kind == "directory":
+        return stat.S_ISDIR(found.st_mode)
+    if entry.kind == "link" and stat.S_ISLNK(found.st_mode):
+        return str((root / entry.path).readlink()) == entry.target
+    if entry.kind == "link":
+        # Where links may not be made, the unpacker leaves a copy of what the link leads to (C57).
+        return os.name == "nt" and stat.S_ISREG(found.st_mode)
+    return stat.S_ISREG(found.st_mode) and found.st_size == entry.size

@@ -1,0 +1,52 @@
+"""What the root remembers beside its prefixes: the manifests they came from, and a log of what was done."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from .. import __version__
+from ..locations import redacted
+from .publish import write_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..layout import Layout
+    from .record import Record
+
+__all__ = ["keep_manifest", "note_install"]
+
+
+def keep_manifest(layout: Layout, product: str, label: str, data: bytes) -> None:
+    """Keep the manifest of an installed label, byte for byte; replaced atomically."""
+    path = layout.kept_manifest(product, label)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        write_file(beside, data)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def note_install(layout: Layout, path: Path, record: Record, *, origin: str) -> None:
+    """Append a line on an install to the root's log: when, from where, by which version of this tool."""
+    note = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "tool": __version__,
+        "prefix": str(path),
+        "from": redacted(origin),
+        "archive": record.archive_sha256,
+        "manifest": record.manifest_sha256,
+    }
+    line = json.dumps(note).encode() + b"\n"
+    # One write to a file opened for appending: lines of several processes do not mix.
+    handle = os.open(layout.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        os.write(handle, line)
+    finally:
+        os.close(handle)

@@ -1,0 +1,83 @@
+"""Taking turns: of several processes that want the same archive, one gets it and the others use what it made.
+
+This only saves work. On file systems whose locks do nothing, or are refused, everybody simply goes ahead: each
+works on a partial and a stage of its own, and the rename decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["my_turn"]
+
+_log = logging.getLogger("cudnn_redist")
+
+_LOOK_AGAIN = 0.1
+_TELL_AGAIN = 60.0
+
+
+@contextlib.contextmanager
+def my_turn(path: Path, *, longest: float, enough: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Hold the lock file ``path`` for the block, waiting at most ``longest`` seconds for it.
+
+    The lock is the kernel's: a process that dies gives it back, whatever file it leaves. Waiting ends early when
+    ``enough`` says that there is nothing left to wait for; waiting too long is no error.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        _log.debug("no lock file %s: %s", path, error)
+        yield
+        return
+    try:
+        _wait(handle, longest=longest, enough=enough)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait(handle: int, *, longest: float, enough: Callable[[], bool]) -> None:
+    start = told = time.monotonic()
+    while not _locked(handle):
+        now = time.monotonic()
+        if now - start > longest or enough():
+            return
+        if now == start or now - told > _TELL_AGAIN:
+            _log.warning("waiting for %s, which is getting the same archive", _holder(handle))
+            told = now
+        time.sleep(_LOOK_AGAIN)
+    with contextlib.suppress(OSError):
+        os.truncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+
+
+def _holder(handle: int) -> str:
+    try:
+        return os.pread(handle, 200, 0).decode("utf-8", "replace") or "another process"
+    except OSError:
+        return "another process"
+
+
+def _locked(handle: int) -> bool:
+    """Try once; a file system without locks counts as having given one."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        _log.debug("locks are refused here: %s", error)
+    return True

@@ -1,0 +1,91 @@
+"""Blocking readers that tee what they read into the judge: the bytes that are judged are the bytes that are used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from ..digest import Judge
+    from .download import Download
+
+__all__ = ["FileReader", "Follower"]
+
+_DRAIN = 1024 * 1024
+
+
+class _Judged:
+    """Reads through a judge, and can finish the reading for its sake."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._peeked = b""
+
+    @property
+    def received(self) -> int:
+        """Bytes judged so far."""
+        return self._judge.received
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes, up to ``size``, without using them up."""
+        while len(self._peeked) < size:
+            data = self._next(size - len(self._peeked))
+            if not data:
+                break
+            self._peeked += data
+        return self._peeked[:size]
+
+    def read(self, size: int, /) -> bytes:
+        """Return at least one and at most ``size`` bytes, waiting for them; ``b""`` at the end."""
+        if self._peeked:
+            data, self._peeked = self._peeked[:size], self._peeked[size:]
+            return data
+        return self._next(size)
+
+    def finish(self) -> None:
+        """Read what is left and pronounce: ``SizeMismatch`` or ``DigestMismatch`` unless all is as promised."""
+        self._peeked = b""
+        while self._next(_DRAIN):
+            pass
+        self._judge.verdict()
+
+    def _next(self, size: int) -> bytes:
+        data = self._take(size)
+        self._judge.update(data)
+        return data
+
+    def _take(self, size: int) -> bytes:
+        raise NotImplementedError
+
+
+class Follower(_Judged):
+    """Reads a file that a ``Download`` is still filling.
+
+    ``read`` raises ``Rewound`` when the file starts again and ``Stopped`` when the download ends without it.
+    """
+
+    def __init__(self, download: Download, judge: Judge) -> None:
+        super().__init__(judge)
+        self._download = download
+        self._generation = download.generation
+        self._position = 0
+
+    def _take(self, size: int) -> bytes:
+        while True:
+            landed = self._download.landed_after(self._position, self._generation)
+            wanted = min(size, landed - self._position)
+            data = self._download.partial.read_at(wanted, self._position)
+            # Bytes that landed but cannot be read were cut off by a rewind, which the next wait will tell.
+            if data or not wanted:
+                self._position += len(data)
+                return data
+
+
+class FileReader(_Judged):
+    """Reads an open file that is all there."""
+
+    def __init__(self, file: BinaryIO, judge: Judge) -> None:
+        super().__init__(judge)
+        self._file = file
+
+    def _take(self, size: int) -> bytes:
+        return self._file.read(size)

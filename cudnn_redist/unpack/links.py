@@ -1,0 +1,58 @@
+"""Where a symbolic link in the tree leads, decided on the list of members and not on the disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .names import Unsafe, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+__all__ = ["resolve"]
+
+# As many as Linux follows (path_resolution(7)); a longer chain would be unusable where it is installed.
+_MOST_LINKS = 40
+
+
+def resolve(
+    link: str, *, links: Mapping[str, str], directories: Container[str], files: Container[str], top: str
+) -> str:
+    """Return the path of the file or directory that ``link`` ends at; every step stays at or below ``top``.
+
+    Paths are relative to the destination, ``top`` is the directory that becomes the prefix (``""`` for the
+    destination itself). A chain is followed link by link, as the kernel would, so that no detour leaves the
+    tree. Raises ``Unsafe`` for a link that leaves it, turns in a circle, or ends at nothing.
+    """
+    here = link.rpartition("/")[0]
+    ahead = _steps(links[link])
+    followed = 1
+    while ahead:
+        step = ahead.pop()
+        if step == "..":
+            here = _parent(here, top=top, target=links[link])
+            continue
+        path = f"{here}/{step}" if here else step
+        if path in links:
+            followed += 1
+            if followed > _MOST_LINKS:
+                raise Unsafe(f"is a link that passes more than {_MOST_LINKS} links")
+            ahead += _steps(links[path])
+        elif path in directories:
+            here = path
+        elif path in files and not ahead:
+            return path
+        else:
+            raise Unsafe(f"is a link to {shown(links[link])}, which is not in the archive")
+    return here
+
+
+def _steps(target: str) -> list[str]:
+    """Return the steps of a target, the first one last."""
+    return [step for step in reversed(target.split("/")) if step not in ("", ".")]
+
+
+def _parent(here: str, *, top: str, target: str) -> str:
+    if here == top:
+        raise Unsafe(f"is a link to {shown(target)}, which leaves the tree")
+    return here.rpartition("/")[0]

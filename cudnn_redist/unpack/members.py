@@ -1,0 +1,263 @@
+"""The one policy on what may be written where; every kind of archive writes through it.
+
+Directories and files are made as they arrive, links only in ``finish``: while content is written there is no
+link on the disk that it could pass through, and a link may name a target that comes after it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..errors import ArchiveError
+from .files import NewFile, repeat_file, restore_mtime
+from .links import resolve
+from .names import Unsafe, check_target, folded, judging, member_path, shown
+from .options import DEFAULTS, UnpackOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["Member", "Tree", "Unpacked"]
+
+_WINDOWS_PRIVILEGE_NOT_HELD = (
+    1314  # https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-
+)
+_OWNER_ALL = 0o700
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Member:
+    """What one path of the finished tree holds. ``size`` is in bytes, 0 for directories and links."""
+
+    path: str
+    kind: Literal["file", "directory", "link"]
+    size: int = 0
+    executable: bool = False
+    sha256: str | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unpacked:
+    """A complete tree. ``root`` holds it: the archive's single top folder, or the destination where there is none.
+
+    ``members`` are relative to ``root`` and sorted; a directory is among them whether the archive names it or
+    not: the list depends on the archive alone. ``notes`` are sentences about what this machine could not do
+    as the archive has it.
+    """
+
+    root: Path
+    members: tuple[Member, ...]
+    notes: tuple[str, ...] = ()
+
+
+class _Link(NamedTuple):
+    target: str
+    mtime: float
+
+
+class Tree:
+    """The files below ``destination``, an existing empty directory that belongs to this run.
+
+    ``name`` is the archive's, for errors. ``folds_case`` says whether the destination's file system takes
+    ``A`` and ``a`` for one name (``None``: try it out), ``windows`` whether Windows' reserved names are
+    refused, and ``make_link`` is called as ``os.symlink`` is.
+
+    All methods raise ``ArchiveError`` for a member that must not be written, and ``OSError`` where the disk
+    objects. They are for one thread; the files they return may each be written by another.
+    """
+
+    def __init__(
+        self,
+        destination: Path,
+        *,
+        name: str,
+        options: UnpackOptions = DEFAULTS,
+        folds_case: bool | None = None,
+        windows: bool = os.name == "nt",
+        make_link: Callable[..., None] = os.symlink,
+    ) -> None:
+        if any(destination.iterdir()):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(destination))
+        self._destination = destination
+        self._name = name
+        self._options = options
+        self._folds_case = _folds_case(destination) if folds_case is None else folds_case
+        self._windows = windows
+        self._make_link = make_link
+        self._taken: dict[str, str] = {}
+        self._directories: dict[str, float | None] = {}
+        self._files: dict[str, NewFile] = {}
+        self._links: dict[str, _Link] = {}
+        self._repeated: dict[str, NewFile] = {}
+        self._bytes = 0
+
+    def add_directory(self, name: str, *, mtime: float) -> None:
+        """Make a directory; ``./`` is the tree itself. Its permissions are 0777 under the umask."""
+        with judging(name, self._name):
+            path = member_path(name, windows=self._windows)
+            if not path:
+                return
+            if path not in self._directories:
+                self._make_directories(path)
+            elif self._directories[path] is not None:
+                raise Unsafe("comes twice")
+            self._directories[path] = mtime
+
+    def add_file(self, name: str, *, mode: int, mtime: float, size: int) -> NewFile:
+        """Return the file to write; ``mode`` counts for its execute bits, ``size`` is what is announced."""
+        with judging(name, self._name):
+            path = self._claim(name)
+            self._reserve(size)
+        file = NewFile(self._destination / path, executable=bool(mode & 0o111), mtime=mtime)
+        self._files[path] = file
+        return file
+
+    def add_link(self, name: str, target: str, *, mtime: float) -> None:
+        """Note a symbolic link; where it leads is judged in ``finish``, when all members are known."""
+        with judging(name, self._name):
+            check_target(target)
+            self._links[self._claim(name)] = _Link(target, mtime)
+
+    def add_hard_link(self, name: str, target: str) -> None:
+        """Note a second name for a file that came earlier."""
+        with judging(name, self._name):
+            original = self._files.get(member_path(target, windows=self._windows))
+            if original is None:
+                raise Unsafe(f"is a hard link to {shown(target)}, which is no earlier file")
+            path = self._claim(name)
+            self._reserve(original.size)
+        self._files[path] = self._repeated[path] = original
+
+    def finish(self) -> Unpacked:
+        """Make the links, set the times of directories, list the tree. All files must have been written."""
+        if not self._files:
+            raise ArchiveError("the archive holds no file", where=self._name)
+        top = self._single_top()
+        ends = self._resolve_links(top)
+        for path, original in self._repeated.items():
+            repeat_file(original, self._destination / path)
+        notes = self._make_links(ends)
+        for path, mtime in self._directories.items():
+            if mtime is not None:
+                restore_mtime(self._destination / path, mtime)
+        return Unpacked(root=self._destination / top, members=tuple(self._list(top)), notes=notes)
+
+    def _claim(self, name: str) -> str:
+        path = member_path(name, windows=self._windows)
+        if not path:
+            raise Unsafe("is the name of the tree itself")
+        self._make_directories(path.rpartition("/")[0])
+        self._take(path)
+        return path
+
+    def _make_directories(self, path: str) -> None:
+        """Make a directory and all that it lies in, unless they are there."""
+        missing = []
+        while path and path not in self._directories:
+            missing.append(path)
+            path = path.rpartition("/")[0]
+        for directory in reversed(missing):
+            self._make_directory(directory)
+
+    def _make_directory(self, path: str) -> None:
+        if path in self._links:
+            raise Unsafe(f"would be written through the link {shown(path)}")
+        if path in self._files:
+            raise Unsafe(f"needs a directory where {shown(path)} is a file")
+        self._take(path)
+        directory = self._destination / path
+        directory.mkdir()
+        granted = directory.stat().st_mode
+        if granted & _OWNER_ALL != _OWNER_ALL:
+            directory.chmod(granted & 0o777 | _OWNER_ALL)
+        self._directories[path] = None
+
+    def _take(self, path: str) -> None:
+        """Enter a new path in the list, unless the file system takes it for one that is there."""
+        key = folded(path) if self._folds_case else path
+        earlier = self._taken.setdefault(key, path)
+        if earlier != path:
+            raise Unsafe(f"and {shown(earlier)} are one name on this file system, which folds case")
+        if path in self._directories or path in self._files or path in self._links:
+            raise Unsafe("comes twice")
+        if len(self._taken) > self._options.max_members:
+            raise Unsafe(f"is one member too many: at most {self._options.max_members}")
+
+    def _reserve(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > self._options.max_bytes:
+            raise Unsafe(f"brings the content to {self._bytes} bytes: at most {self._options.max_bytes}")
+
+    def _single_top(self) -> str:
+        """Return the one directory that everything lies in, or ``""``."""
+        tops = {path.partition("/")[0] for path in self._taken.values()}
+        top = tops.pop()
+        return "" if tops or top not in self._directories else top
+
+    def _resolve_links(self, top: str) -> dict[str, str]:
+        targets = {path: link.target for path, link in self._links.items()}
+        ends = {}
+        for path in targets:
+            with judging(path, self._name):
+                ends[path] = resolve(
+                    path, links=targets, directories=self._directories, files=self._files, top=top
+                )
+        return ends
+
+    def _make_links(self, ends: dict[str, str]) -> tuple[str, ...]:
+        """Make the links, or give their files a second name where this account may make none (C57)."""
+        refused = []
+        for path, end in ends.items():
+            try:
+                self._make_one_link(path, to_directory=end in self._directories)
+            except OSError as error:
+                if getattr(error, "winerror", None) != _WINDOWS_PRIVILEGE_NOT_HELD or end not in self._files:
+                    raise
+                refused.append(path)
+        for path in refused:
+            original = self._files[ends[path]]
+            with judging(path, self._name):
+                self._reserve(original.size)
+            repeat_file(original, self._destination / path)
+        if not refused:
+            return ()
+        return (
+            f"{len(refused)} symbolic links became hard links or copies: this account may not make links",
+        )
+
+    def _make_one_link(self, path: str, *, to_directory: bool) -> None:
+        link = self._links[path]
+        place = self._destination / path
+        self._make_link(link.target.replace("/", os.sep), place, target_is_directory=to_directory)
+        if os.utime in os.supports_follow_symlinks:
+            restore_mtime(place, link.mtime, follow_symlinks=False)
+
+    def _list(self, top: str) -> list[Member]:
+        """Return the members, their paths relative to ``top``."""
+        skip = len(top) + 1 if top else 0
+        members = [Member(path=path[skip:], kind="directory") for path in self._directories if path != top]
+        members += [
+            Member(path=path[skip:], kind="link", target=link.target) for path, link in self._links.items()
+        ]
+        members += [
+            Member(
+                path=path[skip:], kind="file", size=file.size, executable=file.executable, sha256=file.sha256
+            )
+            for path, file in self._files.items()
+        ]
+        return sorted(members, key=lambda member: member.path)
+
+
+def _folds_case(directory: Path) -> bool:
+    """Return whether the file system finds a file by another spelling of its name."""
+    probe = directory / ".Case-Probe"
+    probe.touch(exist_ok=False)
+    try:
+        return (directory / ".cASE-pROBE").exists()
+    finally:
+        probe.unlink()

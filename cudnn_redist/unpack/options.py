@@ -1,0 +1,29 @@
+"""What a caller may bound while an archive is unpacked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULTS", "UnpackOptions"]
+
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnpackOptions:
+    """Bounds on time, memory and disk.
+
+    ``threads`` decode (xz blocks, zip members) and ``budget`` bytes of xz blocks may be under way; ``None``
+    lets the decoder choose for this machine. ``memory_limit`` bounds the bytes one decoder may ask for (an xz
+    dictionary, a zstd window). ``max_bytes`` bounds the content of all files together: the largest cuDNN
+    archive unpacks to about 4 GiB. ``max_members`` counts files, links and directories, named or implied.
+    """
+
+    threads: int | None = None
+    budget: int | None = None
+    memory_limit: int = _GIB
+    max_bytes: int = 64 * _GIB
+    max_members: int = 1_000_000
+
+
+DEFAULTS = UnpackOptions()

@@ -1,0 +1,164 @@
+"""``XzReader`` against the judge of the format: it accepts exactly what ``xz -t --format=xz`` accepts."""
+
+from __future__ import annotations
+
+import io
+import random
+import subprocess
+import zlib
+from functools import cache
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cudnn_redist.errors import ArchiveError
+from cudnn_redist.unpack.xz import XzReader
+
+# Small, so that damage hits every kind of field often; part of it does not compress and gives stored chunks.
+PAYLOAD = b"abc" * 100 + random.Random(1).randbytes(100) + bytes(200)
+STREAMS = (
+    (b"", ("--check=crc64",)),
+    (PAYLOAD, ("--check=none",)),
+    (PAYLOAD, ("--check=crc32", "-T2", "--block-size=200")),
+    (PAYLOAD, ("--check=crc32", "-T1", "--block-size=200")),
+    (PAYLOAD, ("--check=crc64", "-T2", "--block-size=300")),
+    (PAYLOAD, ("--check=sha256", "-T1")),
+    (PAYLOAD, ("--check=sha256", "-T2", "--block-size=150")),
+    (PAYLOAD, ("--check=crc32", "--delta=dist=2", "--x86", "--lzma2=dict=4KiB")),
+    (b"x", ("--check=crc32", "-9")),
+)
+# Without a limit, as the tool has none either.
+NO_LIMIT = 1 << 62
+
+
+@cache
+def stream(number: int) -> bytes:
+    data, options = STREAMS[number]
+    return subprocess.run(["xz", "-c", *options], input=data, capture_output=True, check=True).stdout
+
+
+def verdict_of_xz(data: bytes) -> bytes | None:
+    """Return what ``xz`` makes of the file, or ``None`` if it refuses it."""
+    ran = subprocess.run(["xz", "-dc", "--format=xz", "-T1"], input=data, capture_output=True, check=False)
+    return ran.stdout if ran.returncode == 0 else None
+
+
+def our_verdict(data: bytes, *, threads: int, budget: int) -> bytes | None:
+    try:
+        with XzReader(
+            io.BytesIO(data), name="file", threads=threads, budget=budget, memory_limit=NO_LIMIT
+        ) as reader:
+            return b"".join(iter(lambda: reader.read(1 << 20), b""))
+    except ArchiveError:
+        return None
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    """Streams with padding around them, for the most part legal."""
+    data = b""
+    for number in draw(st.lists(st.integers(0, len(STREAMS) - 1), min_size=1, max_size=3)):
+        data += stream(number) + bytes(draw(st.sampled_from((0, 0, 0, 4, 8, 1, 2, 3))))
+    return data
+
+
+def flipped(data: bytearray, at: int, length: int, value: int) -> bytes:
+    data[at] ^= 1 << value % 8
+    return bytes(data)
+
+
+def replaced(data: bytearray, at: int, length: int, value: int) -> bytes:
+    data[at] = value
+    return bytes(data)
+
+
+def cut_off(data: bytearray, at: int, length: int, value: int) -> bytes:
+    return bytes(data[:at])
+
+
+def deleted(data: bytearray, at: int, length: int, value: int) -> bytes:
+    return bytes(data[:at] + data[at + length :])
+
+
+def duplicated(data: bytearray, at: int, length: int, value: int) -> bytes:
+    return bytes(data[: at + length] + data[at:])
+
+
+def inserted(data: bytearray, at: int, length: int, value: int) -> bytes:
+    return bytes(data[:at] + bytes([value]) * length + data[at:])
+
+
+def zeroed(data: bytearray, at: int, length: int, value: int) -> bytes:
+    return bytes(data[:at] + bytes(len(data[at : at + length])) + data[at + length :])
+
+
+MUTATIONS = st.tuples(
+    st.sampled_from((flipped, replaced, cut_off, deleted, duplicated, inserted, zeroed)),
+    st.integers(0, 1 << 16),
+    st.integers(1, 12),
+    st.integers(0, 255),
+)
+
+
+def with_crcs_repaired(data: bytes) -> bytes:
+    """Make the CRC32s of the first headers and of the last index and footer right again.
+
+    Else every damage to a field is refused for its CRC32, and the rules about its content are never reached.
+    """
+    fixed = bytearray(data)
+
+    def repair(start: int, end: int, at: int) -> None:
+        if 0 <= start < end <= len(fixed) and 0 <= at <= len(fixed) - 4:
+            fixed[at : at + 4] = zlib.crc32(fixed[start:end]).to_bytes(4, "little")
+
+    repair(6, 8, 8)
+    if len(fixed) > 12:
+        end_of_header = 12 + fixed[12] * 4
+        repair(12, end_of_header, end_of_header)
+    end_of_index = len(fixed) - 12
+    if end_of_index > 0:
+        index_size = (int.from_bytes(fixed[-8:-4], "little") + 1) * 4
+        repair(end_of_index - index_size, end_of_index - 4, end_of_index - 4)
+        repair(end_of_index + 4, end_of_index + 10, end_of_index)
+    return bytes(fixed)
+
+
+CONDITIONS = {"threads": st.sampled_from((1, 2, 8)), "budget": st.sampled_from((1, 1 << 16, 1 << 23))}
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=files(), **CONDITIONS)
+def test_agrees_on_streams_and_padding(data: bytes, threads: int, budget: int) -> None:
+    assert our_verdict(data, threads=threads, budget=budget) == verdict_of_xz(data)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=files(), mutations=st.lists(MUTATIONS, min_size=1, max_size=2), **CONDITIONS)
+def test_agrees_on_damaged_files(data: bytes, mutations: list[tuple], threads: int, budget: int) -> None:  # type: ignore[type-arg]
+    for mutate, at, length, value in mutations:
+        data = mutate(bytearray(data), at % len(data), length, value) or b"\0"
+    assert our_verdict(data, threads=threads, budget=budget) == verdict_of_xz(data)
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    number=st.integers(0, len(STREAMS) - 1),
+    mutate=st.sampled_from((flipped, replaced, deleted, inserted, zeroed)),
+    from_end=st.booleans(),
+    at=st.integers(0, 40),
+    length=st.sampled_from((1, 2, 4)),
+    value=st.integers(0, 255),
+)
+def test_agrees_on_damaged_fields_with_right_crcs(
+    number: int, mutate: object, from_end: bool, at: int, length: int, value: int
+) -> None:
+    data = bytearray(stream(number))
+    at = len(data) - 1 - at % len(data) if from_end else at % len(data)
+    damaged = with_crcs_repaired(mutate(data, at, length, value))
+    assert our_verdict(damaged, threads=1, budget=1 << 23) == verdict_of_xz(damaged)
+
+
+def test_agrees_on_every_truncation() -> None:
+    data = stream(2) + stream(0) + bytes(4)
+    for end in range(len(data)):
+        assert our_verdict(data[:end], threads=2, budget=1 << 23) == verdict_of_xz(data[:end]), end
