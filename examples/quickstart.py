@@ -60,7 +60,9 @@ def show(server: RedistServer, root: Path) -> None:
         fetch("9.26.0", **choice)
     except errors.DigestMismatch as refusal:
         print(f"   {refusal}")
-        print(f"   exit code {refusal.exit_code}; installed: {[path.name for path in root.glob('cudnn/*')]}")
+        print(f"   exit code {refusal.exit_code}")
+    installed = [record.parent for record in root.rglob(".cudnn-redist.json")]
+    print(f"   still the only prefix: {installed == [prefix.path]}")
 
     print("6. Use it.")
     print(f"   cc -I{prefix.include_dir} app.c -L{prefix.lib_dir} -lcudnn")

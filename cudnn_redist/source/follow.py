@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ class _Judged:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._peeked = b""
+        # A decoder that failed may leave its reading thread waiting in here while ``finish`` reads the rest.
+        self._one_at_a_time = threading.Lock()
 
     @property
     def received(self) -> int:
@@ -49,9 +52,10 @@ class _Judged:
         self._judge.verdict()
 
     def _next(self, size: int) -> bytes:
-        data = self._take(size)
-        self._judge.update(data)
-        return data
+        with self._one_at_a_time:
+            data = self._take(size)
+            self._judge.update(data)
+            return data
 
     def _take(self, size: int) -> bytes:
         raise NotImplementedError

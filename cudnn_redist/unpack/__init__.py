@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .members import Member, Tree, Unpacked
+from .contents import Member, Unpacked
+from .members import Tree
 from .options import DEFAULTS, UnpackOptions
 from .streams import HEAD_SIZE, Kind, decoded, kind_of
 from .tar import read_tar

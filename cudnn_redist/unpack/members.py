@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
+from .contents import Unpacked, listed
 from .files import NewFile, repeat_file, restore_mtime
 from .links import resolve
 from .names import Unsafe, check_target, folded, judging, member_path, shown
@@ -21,43 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Member", "Tree", "Unpacked"]
+__all__ = ["Tree"]
 
-_WINDOWS_PRIVILEGE_NOT_HELD = (
-    1314  # https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-
-)
+# https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-
+_WINDOWS_PRIVILEGE_NOT_HELD = 1314
 _OWNER_ALL = 0o700
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Member:
-    """What one path of the finished tree holds. ``size`` is in bytes, 0 for directories and links."""
-
-    path: str
-    kind: Literal["file", "directory", "link"]
-    size: int = 0
-    executable: bool = False
-    sha256: str | None = None
-    target: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unpacked:
-    """A complete tree. ``root`` holds it: the archive's single top folder, or the destination where there is none.
-
-    ``members`` are relative to ``root`` and sorted; a directory is among them whether the archive names it or
-    not: the list depends on the archive alone. ``notes`` are sentences about what this machine could not do
-    as the archive has it.
-    """
-
-    root: Path
-    members: tuple[Member, ...]
-    notes: tuple[str, ...] = ()
-
-
-class _Link(NamedTuple):
-    target: str
-    mtime: float
 
 
 class Tree:
@@ -92,7 +60,8 @@ class Tree:
         self._taken: dict[str, str] = {}
         self._directories: dict[str, float | None] = {}
         self._files: dict[str, NewFile] = {}
-        self._links: dict[str, _Link] = {}
+        self._links: dict[str, str] = {}
+        self._link_mtimes: dict[str, float] = {}
         self._repeated: dict[str, NewFile] = {}
         self._bytes = 0
 
@@ -105,7 +74,7 @@ class Tree:
             if path not in self._directories:
                 self._make_directories(path)
             elif self._directories[path] is not None:
-                raise Unsafe("comes twice")
+                raise Unsafe("is there already, from an earlier member")
             self._directories[path] = mtime
 
     def add_file(self, name: str, *, mode: int, mtime: float, size: int) -> NewFile:
@@ -121,7 +90,9 @@ class Tree:
         """Note a symbolic link; where it leads is judged in ``finish``, when all members are known."""
         with judging(name, self._name):
             check_target(target)
-            self._links[self._claim(name)] = _Link(target, mtime)
+            path = self._claim(name)
+        self._links[path] = target
+        self._link_mtimes[path] = mtime
 
     def add_hard_link(self, name: str, target: str) -> None:
         """Note a second name for a file that came earlier."""
@@ -145,7 +116,8 @@ class Tree:
         for path, mtime in self._directories.items():
             if mtime is not None:
                 restore_mtime(self._destination / path, mtime)
-        return Unpacked(root=self._destination / top, members=tuple(self._list(top)), notes=notes)
+        members = listed(top, directories=self._directories, files=self._files, links=self._links)
+        return Unpacked(root=self._destination / top, members=members, notes=notes)
 
     def _claim(self, name: str) -> str:
         path = member_path(name, windows=self._windows)
@@ -184,7 +156,7 @@ class Tree:
         if earlier != path:
             raise Unsafe(f"and {shown(earlier)} are one name on this file system, which folds case")
         if path in self._directories or path in self._files or path in self._links:
-            raise Unsafe("comes twice")
+            raise Unsafe("is there already, from an earlier member")
         if len(self._taken) > self._options.max_members:
             raise Unsafe(f"is one member too many: at most {self._options.max_members}")
 
@@ -200,12 +172,12 @@ class Tree:
         return "" if tops or top not in self._directories else top
 
     def _resolve_links(self, top: str) -> dict[str, str]:
-        targets = {path: link.target for path, link in self._links.items()}
+        """Return where each link ends."""
         ends = {}
-        for path in targets:
+        for path in self._links:
             with judging(path, self._name):
                 ends[path] = resolve(
-                    path, links=targets, directories=self._directories, files=self._files, top=top
+                    path, links=self._links, directories=self._directories, files=self._files, top=top
                 )
         return ends
 
@@ -231,26 +203,11 @@ class Tree:
         )
 
     def _make_one_link(self, path: str, *, to_directory: bool) -> None:
-        link = self._links[path]
         place = self._destination / path
-        self._make_link(link.target.replace("/", os.sep), place, target_is_directory=to_directory)
+        target = self._links[path].replace("/", os.sep)
+        self._make_link(target, place, target_is_directory=to_directory)
         if os.utime in os.supports_follow_symlinks:
-            restore_mtime(place, link.mtime, follow_symlinks=False)
-
-    def _list(self, top: str) -> list[Member]:
-        """Return the members, their paths relative to ``top``."""
-        skip = len(top) + 1 if top else 0
-        members = [Member(path=path[skip:], kind="directory") for path in self._directories if path != top]
-        members += [
-            Member(path=path[skip:], kind="link", target=link.target) for path, link in self._links.items()
-        ]
-        members += [
-            Member(
-                path=path[skip:], kind="file", size=file.size, executable=file.executable, sha256=file.sha256
-            )
-            for path, file in self._files.items()
-        ]
-        return sorted(members, key=lambda member: member.path)
+            restore_mtime(place, self._link_mtimes[path], follow_symlinks=False)
 
 
 def _folds_case(directory: Path) -> bool:

@@ -48,8 +48,6 @@ def member_path(name: str, *, windows: bool) -> str:
     Raises ``Unsafe``. ``windows`` adds the names that Windows reserves.
     """
     _check_text(name)
-    if len(name.encode()) > _LONGEST_NAME:
-        raise Unsafe(f"is a name of more than {_LONGEST_NAME} bytes")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     for part in parts:
         _check_component(part, windows=windows)
@@ -87,10 +85,11 @@ def _check_text(text: str) -> None:
         raise Unsafe("begins with a drive letter")
     try:
         # The record is UTF-8 on every machine; the locale of this one may hold less.
-        text.encode()
-        os.fsencode(text)
+        length = max(len(text.encode()), len(os.fsencode(text)))
     except UnicodeEncodeError as error:
         raise Unsafe("is not UTF-8, or cannot be spelled on this file system") from error
+    if length > _LONGEST_NAME:
+        raise Unsafe(f"has more than {_LONGEST_NAME} bytes")
 
 
 def _check_component(part: str, *, windows: bool) -> None:

@@ -137,17 +137,14 @@ class _Tape:
     def read(self, size: int) -> bytes:
         """Return exactly ``size`` bytes of a header."""
         self._header_reads += 1
-        end = self._position + size
-        if (
-            not 0 <= size <= end - self._header_start <= _LONGEST_HEADER
-            or self._header_reads > _MOST_HEADER_READS
-        ):
+        length = self._position + size - self._header_start
+        if size < 0 or length > _LONGEST_HEADER or self._header_reads > _MOST_HEADER_READS:
             raise self.damaged("an oversized header")
         return b"".join(self.content(size))
 
     def content(self, size: int) -> Iterator[bytes]:
         """Yield exactly ``size`` bytes, in pieces as they come."""
-        while size:
+        while size > 0:
             piece = self._stream.read(min(size, PIECE))
             if not piece:
                 raise self.damaged("the tar data is cut short")

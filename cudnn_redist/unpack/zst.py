@@ -38,7 +38,7 @@ class ZstReader:
         self._name = name
         self._memory_limit = memory_limit
         self._input = _Input(raw, name)
-        decoder = zstandard.ZstdDecompressor(max_window_size=min(memory_limit, _LARGEST_WINDOW))
+        decoder = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
         source = cast("IO[bytes]", _Pull(self._frames()))
         self._decoded = decoder.stream_reader(source, read_size=_INPUT, read_across_frames=True)
 

@@ -233,6 +233,12 @@ def test_a_size_is_a_string_or_an_integer(size: object, number: int) -> None:
     assert archive.size == number
 
 
+@pytest.mark.parametrize(("given", "hints"), [(["12", "13"], ("12", "13")), ([], ()), (None, ())])
+def test_the_published_list_of_variants_is_a_hint(given: object, hints: tuple[str, ...]) -> None:
+    manifest = parsed({"lib": {"cuda_variant": given, "source": entry("a.zip")}})
+    assert manifest.components["lib"].cuda_variant == hints
+
+
 def test_digests_become_lower_case() -> None:
     (archive,) = parsed(
         {"lib": {"source": entry("a.zip") | {"sha256": "AB" * 32, "md5": "CD" * 16}}}

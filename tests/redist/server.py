@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
 import posixpath
 import socket
 import threading
@@ -63,6 +64,7 @@ class RedistServer:
         self._faults: dict[str, _Faults] = {}
         self._closing = threading.Event()
         self._connections: dict[int, socket.socket] = {}
+        self._numbers = itertools.count(1)
         self._threads: list[threading.Thread] = []
         self._listener: socket.socket | None = None
 
@@ -148,10 +150,9 @@ class RedistServer:
 
     def _accept(self, listener: socket.socket) -> None:
         with listener:
-            number = 0
             while not self._closing.is_set():
                 connection, _ = listener.accept()
-                number += 1
+                number = next(self._numbers)
                 with self._lock:
                     self._connections[number] = connection
                 self._start_thread(self._converse, number, connection)

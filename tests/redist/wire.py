@@ -24,7 +24,7 @@ _PIECE = 128 * 1024
 _PIECES_PER_SECOND = 20
 
 
-class HangUp(Exception):  # noqa: N818  an ordinary end, not an error
+class HangUp(Exception):
     """The connection is over: the client is gone, or the reply ended with it."""
 
 

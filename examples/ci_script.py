@@ -1,0 +1,45 @@
+"""For a CI script: make sure that one exact cuDNN is here, and tell the build where it is.
+
+python examples/ci_script.py 9.27.0 --cuda 13 [--source URL] [--root DIR]
+"""
+
+import argparse
+import os
+import sys
+
+from cudnn_redist import errors, fetch
+
+
+def main() -> int:
+    words = argparse.ArgumentParser()
+    words.add_argument("label")
+    words.add_argument("--cuda", required=True)
+    words.add_argument("--platform")
+    words.add_argument("--source", action="append", default=[])
+    words.add_argument("--root")
+    asked = words.parse_args()
+
+    try:
+        prefix = fetch(
+            asked.label, cuda=asked.cuda, platform=asked.platform, sources=asked.source, root=asked.root
+        )
+    except errors.TransferError as error:
+        print(f"the network, not the release: {error}", file=sys.stderr)
+        return error.exit_code
+    except errors.RedistError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+
+    if findings := prefix.verify():
+        print("cached prefix damaged:", *findings, sep="\n  ", file=sys.stderr)
+        return errors.VerificationFailed.exit_code
+    lines = f"CUDNN_PATH={prefix.path}\nCUDNN_VERSION={prefix.record.version}\n"
+    if github_env := os.environ.get("GITHUB_ENV"):
+        with open(github_env, "a", encoding="utf-8") as file:
+            file.write(lines)
+    print(lines, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
