@@ -21,7 +21,7 @@ from .faults import fault
 from .targets import is_plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from .faults import Place
 
@@ -35,6 +35,8 @@ _VERSION: Final = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,10})+")
 # In the oldest shape a path is told from a string beside the platforms (release_date) by how it ends.
 _ARCHIVE_NAME: Final = re.compile(r".+\.(?:tar(?:\.[a-z0-9]{2,4})?|tgz|zip)", re.DOTALL)
 
+_Object = dict[str, Any]
+
 
 @dataclass(kw_only=True, slots=True)
 class Folded:
@@ -44,12 +46,12 @@ class Folded:
     back to its place in the document. ``faults`` are those of the shape alone.
     """
 
-    tree: dict[str, Any]
+    tree: _Object
     places: dict[tuple[str, str, int], Place] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
 
-def fold(document: Mapping[str, Any]) -> Folded:
+def fold(document: _Object) -> Folded:
     """Fold a manifest's JSON object. What cannot be placed is a fault, what is not known is kept."""
     components = {key: node for key, node in document.items() if _is_component(node)}
     fields, extra = _split(document, _MANIFEST_FIELDS, taken=components)
@@ -67,71 +69,64 @@ class _ComponentFold:
     def __init__(self, folded: Folded, key: str) -> None:
         self._folded = folded
         self._key = key
-        self._platforms: dict[str, list[dict[str, Any]]] = {}
-        self._platform_extra: dict[str, dict[str, Any]] = {}
+        self._platforms: dict[str, list[_Object]] = {}
+        self._platform_extra: dict[str, _Object] = {}
+        self._seen: set[tuple[str, str | None]] = set()
 
-    def fold(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        place: Place = (self._key,)
+    def fold(self, node: _Object) -> _Object:
         if "relative_path" in node:
-            self._fault((*place, "relative_path"), "an archive outside any platform")
+            self._fault((self._key, "relative_path"), "an archive outside any platform")
         releases = {key: below for key, below in node.items() if _is_release(key, below)}
-        platforms = {
-            key: below for key, below in node.items() if key not in releases and _is_platform(key, below)
-        }
-        fields, extra = _split(node, _COMPONENT_FIELDS, taken=releases.keys() | platforms.keys())
-        self._add_platforms(place, platforms, version=fields.get("version"))
+        rest = {key: below for key, below in node.items() if key not in releases}
+        platforms = {key: below for key, below in rest.items() if _is_platform(key, below)}
+        fields, extra = _split(rest, _COMPONENT_FIELDS, taken=platforms)
+        for key, below in platforms.items():
+            self._add_platform((self._key, key), below, fields.get("version"))
+        # The newest release speaks for the component, and the component's own fields for themselves.
         for version in sorted(releases, key=_numbers, reverse=True):
-            beside = self._add_release((*place, version), releases[version], version=version)
-            fields = {"version": version, **beside[0], **fields}
-            extra = {**beside[1], **extra}
+            release_fields, release_extra = self._add_release(version, releases[version])
+            fields = {"version": version} | release_fields | fields
+            extra = release_extra | extra
         if any(self._platforms.values()):
-            self._check_name(place)
-        return {
-            **fields,
-            "key": self._key,
-            "platforms": self._platforms,
-            "platform_extra": self._platform_extra,
-            "extra": extra,
-        }
+            self._check_name((self._key,))
+        found = {"platforms": self._platforms, "platform_extra": self._platform_extra}
+        return {**fields, "key": self._key, **found, "extra": extra}
 
-    def _add_release(
-        self, place: Place, node: Mapping[str, Any], *, version: str
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _add_release(self, version: str, node: _Object) -> tuple[_Object, _Object]:
         """Take the platforms below a version key; return the fields and unknown fields beside them."""
         paths = {key: {"relative_path": below} for key, below in node.items() if _is_path(key, below)}
         platforms = paths | {key: below for key, below in node.items() if _is_platform(key, below)}
-        self._add_platforms(place, platforms, version=version)
+        for key, below in platforms.items():
+            self._add_platform((self._key, version, key), below, version)
         return _split(node, _COMPONENT_FIELDS, taken=platforms)
 
-    def _add_platforms(
-        self, above: Place, platforms: Mapping[str, Mapping[str, Any]], *, version: object
-    ) -> None:
-        for key, node in platforms.items():
-            place = (*above, key)
-            variants = {name: below for name, below in node.items() if _is_variant(name, below)}
-            own = {name: value for name, value in node.items() if name not in variants}
-            self._platforms.setdefault(key, [])
-            for name, fields in variants.items():
-                self._check_name((*place, name))
-                self._add_archive((*place, name), key, name, fields, version)
-            if _is_archive(node):
-                self._add_archive(place, key, None, own, version)
-            elif own:
-                self._platform_extra.setdefault(key, {}).update(own)
-            if self._platforms[key]:
-                self._check_name(place)
+    def _add_platform(self, place: Place, node: _Object, version: object) -> None:
+        platform = str(place[-1])
+        variants = {key: below for key, below in node.items() if _is_variant(key, below)}
+        own = {key: value for key, value in node.items() if key not in variants}
+        self._platforms.setdefault(platform, [])
+        for key, below in variants.items():
+            self._check_name((*place, key))
+            self._add_archive((*place, key), platform, key, below, version)
+        if _is_archive(node):
+            self._add_archive(place, platform, None, own, version)
+        elif own:
+            self._platform_extra.setdefault(platform, {}).update(own)
+        if self._platforms[platform]:
+            self._check_name(place)
 
     def _add_archive(
-        self, place: Place, platform: str, variant: str | None, node: Mapping[str, Any], version: object
+        self, place: Place, platform: str, variant: str | None, node: _Object, version: object
     ) -> None:
-        archives = self._platforms[platform]
-        if any(variant == other["variant"] for other in archives):
+        if (platform, variant) in self._seen:
             self._fault(place, "a second archive for this platform")
+        self._seen.add((platform, variant))
+        archives = self._platforms[platform]
         self._folded.places[self._key, platform, len(archives)] = place
         fields, extra = _split(node, _ARCHIVE_FIELDS)
         keys = {"component": self._key, "platform": platform, "variant": variant}
-        known_version = version if isinstance(version, str) else None
-        archives.append({**fields, **keys, "component_version": known_version, "extra": extra})
+        said = version if isinstance(version, str) else None
+        archives.append({**fields, **keys, "component_version": said, "extra": extra})
 
     def _check_name(self, place: Place) -> None:
         """Require a key above an archive to be fit for what it becomes: a directory of a prefix."""
@@ -142,9 +137,7 @@ class _ComponentFold:
         self._folded.faults.append(fault(place, what))
 
 
-def _split(
-    node: Mapping[str, Any], known: frozenset[str], *, taken: Collection[str] = ()
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(node: _Object, known: Collection[str], *, taken: Collection[str] = ()) -> tuple[_Object, _Object]:
     """Part the known fields from the unknown ones; ``taken`` are keys that are neither."""
     fields = {key: value for key, value in node.items() if key in known and key not in taken}
     extra = {key: value for key, value in node.items() if key not in known and key not in taken}
@@ -155,22 +148,18 @@ def _is_component(node: object) -> bool:
     """Tell a component: it holds an archive, or describes itself as one whose archives are all gone."""
     if not isinstance(node, dict):
         return False
-    if "relative_path" in node or any(
-        _is_release(key, below) or _holds_archive(below) for key, below in node.items()
-    ):
+    below = node.items()
+    if "relative_path" in node or any(_is_release(*item) or _holds_archive(item[1]) for item in below):
         return True
-    described = (
-        "name" in node or "license" in node or any(_is_platform(key, below) for key, below in node.items())
-    )
+    described = "name" in node or "license" in node or any(_is_platform(*item) for item in below)
     return described and isinstance(node.get("version"), str)
 
 
 def _is_release(key: str, node: object) -> bool:
-    return (
-        bool(_VERSION.fullmatch(key))
-        and isinstance(node, dict)
-        and any(_is_path(name, below) or _is_platform(name, below) for name, below in node.items())
-    )
+    """Tell a level of the oldest shape: a version that holds platforms, or nothing any more."""
+    if not isinstance(node, dict) or not _VERSION.fullmatch(key):
+        return False
+    return not node or any(_is_path(*item) or _is_platform(*item) for item in node.items())
 
 
 def _is_platform(key: str, node: object) -> bool:

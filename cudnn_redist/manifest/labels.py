@@ -78,6 +78,12 @@ def label_of(file_name: str) -> ReleaseLabel | None:
 
 
 def newest(labels: Iterable[ReleaseLabel], within: ReleaseLabel | None = None) -> ReleaseLabel | None:
-    """Return the newest label, if there is one; only of those whose numbers begin with ``within``'s."""
+    """Return the newest label, if there is one; only of those whose numbers begin with ``within``'s.
+
+    A label that longer ones extend counts as newer than they: cudnn 8.9.7 has every variant, 8.9.7.29 one of them.
+    """
     wanted = within.numbers if within else ()
-    return max((label for label in labels if label.numbers[: len(wanted)] == wanted), default=None)
+    fitting = [label for label in labels if label.numbers[: len(wanted)] == wanted]
+    known = set(fitting)
+    whole = [label for label in fitting if known.isdisjoint(label.candidates()[1:])]
+    return max(whole, default=None)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudnn_redist.errors import UsageError
@@ -59,12 +59,14 @@ def test_labels_are_ordered_as_integers_then_text() -> None:
     assert [label.text for label in sorted(shuffled)] == in_order
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=5), min_size=1))
 def test_order_is_that_of_the_numbers(numbers: list[list[int]]) -> None:
     shuffled = [ReleaseLabel.parse(".".join(map(str, parts))) for parts in numbers]
     assert [list(label.numbers) for label in sorted(shuffled)] == sorted(numbers)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_a_label_that_keeps_it_or_a_usage_error(text: str) -> None:
     try:
@@ -134,3 +136,11 @@ def test_newest_compares_numbers_and_never_digits(within: str | None, text: str 
 
 def test_there_is_no_newest_of_none() -> None:
     assert newest([]) is None
+
+
+def test_newest_prefers_the_whole_release_to_the_one_variant_of_it_that_a_longer_label_names() -> None:
+    listed = labels("8.9.6", "8.9.7", "8.9.7.29", "2.0.2.1", "2.0.2.5")
+    assert newest(listed) == ReleaseLabel.parse("8.9.7")
+    assert newest(listed, within=ReleaseLabel.parse("8.9")) == ReleaseLabel.parse("8.9.7")
+    assert newest(listed, within=ReleaseLabel.parse("2.0")) == ReleaseLabel.parse("2.0.2.5")
+    assert newest(listed, within=ReleaseLabel.parse("8.9.7.29")) == ReleaseLabel.parse("8.9.7.29")

@@ -200,10 +200,17 @@ def test_a_platform_may_be_there_but_empty(empty: dict[str, Any]) -> None:
     assert [archive.platform for archive in lib.archives()] == ["linux-x86_64"]
 
 
-@pytest.mark.parametrize("gone", [{"name": "A", "version": "1.0"}, {"version": "1.0", "linux-sbsa": {}}])
+@pytest.mark.parametrize(
+    "gone", [{"name": "A", "version": "1.0"}, {"version": "1.0", "linux-sbsa": {}}, {"1.0": {}}]
+)
 def test_a_component_may_have_lost_its_archives(gone: dict[str, Any]) -> None:
     manifest = parsed(release("1.0.0", gone=gone))
     assert list(manifest.components["gone"].archives()) == []
+
+
+def test_a_release_of_the_oldest_form_may_be_empty() -> None:
+    lib = parsed({"lib": {"1.0": {}, "0.9": {"source": "lib.zip"}}}).components["lib"]
+    assert (lib.version, [archive.version for archive in lib.archives()]) == ("1.0", ["0.9"])
 
 
 def test_what_is_missing_stays_missing() -> None:

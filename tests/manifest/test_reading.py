@@ -94,6 +94,7 @@ def parse_or_refuse(body: bytes) -> None:
     assert all(archive.relative_path for archive in manifest.archives())
 
 
+@settings(deadline=None)
 @given(st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_arbitrary_bytes_give_a_manifest_or_its_error(body: bytes) -> None:
     parse_or_refuse(body)
@@ -121,7 +122,7 @@ DOCUMENTS = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100, deadline=None)
 @given(
     st.dictionaries(
         KEYS, st.dictionaries(KEYS, st.dictionaries(KEYS, DOCUMENTS, max_size=4), max_size=4), max_size=3
@@ -131,7 +132,7 @@ def test_arbitrary_shapes_give_a_manifest_or_its_error(document: dict[str, Any])
     parse_or_refuse(json.dumps(document).encode())
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, len(GOOD) - 1))
 def test_every_truncation_is_refused(length: int) -> None:
     refusal(GOOD[:length])

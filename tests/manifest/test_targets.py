@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudnn_redist.errors import UsageError
@@ -152,6 +152,7 @@ def test_a_bare_major_stands_below_its_minors() -> None:
 variants = st.builds(CudaVariant, st.integers(1, 99), st.none() | st.integers(0, 999))
 
 
+@settings(deadline=None)
 @given(variants, variants)
 def test_names_and_order_agree_with_equality(one: CudaVariant, other: CudaVariant) -> None:
     assert CudaVariant.of_key(one.name) == one
