@@ -1,7 +1,7 @@
 """A wheel of cuDNN, repacked into a tree laid out like NVIDIA's server, under a manifest with true digests.
 
 The wheel holds the files of NVIDIA's archive in another shape. Here they get the archive's: one top folder,
-libraries that carry the full version and are reached through links, an xz of several blocks.
+and on Linux libraries that carry the full version and are reached through links.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ import json
 import os
 import shutil
 import subprocess
-import tarfile
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from real import packing
 from real.wheel import sha256_of
 
 if TYPE_CHECKING:
-    import io
     import zipfile
     from collections.abc import Iterator
 
+    from real.packing import Kind, Member
     from real.wheel import WheelFile
 
 PRODUCT = "cudnn"
@@ -63,18 +64,32 @@ def real_name(library: str, label: str) -> str:
     return f"{library.rpartition('.')[0]}.{label}"
 
 
-def repack(source: WheelFile, cache: Path) -> Tree:
+def contents(source: WheelFile) -> dict[str, zipfile.ZipInfo | str]:
+    """Return what the archive holds, by path below its top folder: an entry of the wheel, or a link's target."""
+    held: dict[str, zipfile.ZipInfo | str] = {"LICENSE": source.license}
+    for name, info in source.files.items():
+        folder, _, file = name.partition("/")
+        if folder != "lib":
+            held[name] = info
+            continue
+        held[f"lib/{real_name(file, source.wheel.label)}"] = info
+        held |= {f"lib/{link}": target for link, target in links(file, source.wheel.label).items()}
+    return held
+
+
+def repack(source: WheelFile, cache: Path, kind: Kind = "tar.xz") -> Tree:
     """Return the tree made of ``source``, from ``cache`` if this very code made it before."""
-    made_from = source.wheel.sha256.encode() + Path(__file__).read_bytes()
-    home = cache / f"{source.path.stem}.tree-{hashlib.sha256(made_from).hexdigest()[:12]}"
+    code = b"".join(Path(file).read_bytes() for file in (__file__, packing.__file__))
+    made_from = hashlib.sha256(source.wheel.sha256.encode() + code).hexdigest()
+    home = cache / f"{source.path.stem}.{kind}.tree-{made_from[:12]}"
     if not home.exists():
         stage = cache / f"{home.name}.{os.getpid()}"
         try:
-            _write_tree(source, _tree(source, stage))
+            _write_tree(source, _tree(source, stage, kind), kind)
             stage.rename(home)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
-    return _tree(source, home)
+    return _tree(source, home, kind)
 
 
 def xz_blocks(archive: Path) -> int:
@@ -84,10 +99,10 @@ def xz_blocks(archive: Path) -> int:
     return int(totals.split("\t")[2])
 
 
-def _tree(source: WheelFile, home: Path) -> Tree:
+def _tree(source: WheelFile, home: Path, kind: Kind) -> Tree:
     wheel = source.wheel
     folder = f"{wheel.component}/{wheel.platform}"
-    return Tree(path=home, label=wheel.label, relative_path=f"{folder}/{_top_folder(source)}.tar.xz")
+    return Tree(path=home, label=wheel.label, relative_path=f"{folder}/{_top_folder(source)}.{kind}")
 
 
 def _top_folder(source: WheelFile) -> str:
@@ -95,54 +110,39 @@ def _top_folder(source: WheelFile) -> str:
     return f"{wheel.component}-{wheel.platform}-{wheel.version}_cuda{wheel.cuda_major}-archive"
 
 
-def _write_tree(source: WheelFile, tree: Tree) -> None:
+def _write_tree(source: WheelFile, tree: Tree, kind: Kind) -> None:
     tree.archive.parent.mkdir(parents=True)
     with source.open() as wheel:
         with tree.archive.open("wb") as packed:
-            _write_archive(source, wheel, packed)
+            members = sorted(_members(source, wheel), key=lambda member: member.name)
+            packing.pack(kind, members, packed)
         (tree.redist / source.wheel.component / "LICENSE.txt").write_bytes(wheel.read(source.license))
     manifest = json.dumps(_manifest(source, tree), indent=4)
     tree.manifest.write_text(manifest, encoding="ascii", newline="\n")
 
 
-def _write_archive(source: WheelFile, wheel: zipfile.ZipFile, packed: io.BufferedWriter) -> None:
-    with subprocess.Popen(["xz", "-6", "-T0"], stdin=subprocess.PIPE, stdout=packed) as xz:
-        with tarfile.open(fileobj=xz.stdin, mode="w|", format=tarfile.GNU_FORMAT) as tar:
-            for member, original in sorted(_members(source), key=lambda pair: pair[0].name):
-                tar.addfile(member, wheel.open(original) if original else None)
-        xz.communicate()
-    if xz.returncode:
-        raise RuntimeError(f"xz exited with {xz.returncode}")
-
-
-def _members(source: WheelFile) -> Iterator[tuple[tarfile.TarInfo, zipfile.ZipInfo | None]]:
+def _members(source: WheelFile, wheel: zipfile.ZipFile) -> Iterator[Member]:
+    top, held = _top_folder(source), contents(source)
     newest = max(_mtime(info) for info in source.files.values())
-    for folder in ("", "/include", "/lib"):
-        yield _member(source, folder, mtime=newest, mode=0o755, type=tarfile.DIRTYPE), None
-    yield _copied(source, "/LICENSE", source.license, mode=0o444)
-    for name, info in source.files.items():
-        if name.startswith("include/"):
-            yield _copied(source, f"/{name}", info, mode=0o644)
-            continue
-        library = name.removeprefix("lib/")
-        yield _copied(source, f"/lib/{real_name(library, source.wheel.label)}", info, mode=0o755)
-        for link, target in links(library, source.wheel.label).items():
-            fields = {"mtime": _mtime(info), "mode": 0o777, "type": tarfile.SYMTYPE, "linkname": target}
-            yield _member(source, f"/lib/{link}", **fields), None
+    for folder in sorted({str(PurePosixPath(top, name).parent) for name in held}):
+        yield packing.directory(folder, mtime=newest)
+    for name, what in held.items():
+        if isinstance(what, str):
+            yield packing.link(f"{top}/{name}", what, mtime=newest)
+        else:
+            yield packing.file(
+                f"{top}/{name}",
+                partial(wheel.open, what),
+                size=what.file_size,
+                mtime=_mtime(what),
+                mode=_mode(name),
+            )
 
 
-def _copied(
-    source: WheelFile, path: str, info: zipfile.ZipInfo, *, mode: int
-) -> tuple[tarfile.TarInfo, zipfile.ZipInfo]:
-    return _member(source, path, size=info.file_size, mtime=_mtime(info), mode=mode), info
-
-
-def _member(source: WheelFile, path: str, **fields: object) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(_top_folder(source) + path)
-    member.uname = member.gname = "root"
-    for field, value in fields.items():
-        setattr(member, field, value)
-    return member
+def _mode(name: str) -> int:
+    if name == "LICENSE":
+        return 0o444
+    return 0o644 if name.startswith("include/") else 0o755
 
 
 def _mtime(info: zipfile.ZipInfo) -> int:

@@ -20,21 +20,21 @@ import platformdirs
 
 CACHE_VARIABLE = "CUDNN_REDIST_REAL_CACHE"
 _DISTRIBUTION = re.compile(r"nvidia-(?P<component>cudnn(?:-jit)?)-cu(?P<major>\d+)")
-_NVIDIA_PLATFORMS = {"x86_64": "linux-x86_64", "aarch64": "linux-sbsa"}
+_NVIDIA_PLATFORMS = {
+    "manylinux_2_27_x86_64": "linux-x86_64",
+    "manylinux_2_27_aarch64": "linux-sbsa",
+    "win_amd64": "windows-x86_64",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel:
-    """A wheel of cuDNN for Linux; its name says which of NVIDIA's archives holds the same files."""
+    """A wheel of cuDNN; its name says which of NVIDIA's archives holds the same files."""
 
     distribution: str
     version: str
-    machine: str
+    tag: str
     sha256: str
-
-    @property
-    def tag(self) -> str:
-        return f"manylinux_2_27_{self.machine}"
 
     @property
     def file_name(self) -> str:
@@ -46,7 +46,7 @@ class Wheel:
 
     @property
     def platform(self) -> str:
-        return _NVIDIA_PLATFORMS[self.machine]
+        return _NVIDIA_PLATFORMS[self.tag]
 
     @property
     def component(self) -> str:
@@ -67,7 +67,7 @@ class Wheel:
 CUDNN_JIT = Wheel(
     distribution="nvidia-cudnn-jit-cu13",
     version="9.27.0.42",
-    machine="x86_64",
+    tag="manylinux_2_27_x86_64",
     sha256="d78f193e03ae0d884101d50e9019bffb9f99dabc5a58f50e069d145b84730c35",
 )
 
@@ -87,7 +87,7 @@ class WheelFile:
         """Headers and libraries by the path they have below a prefix: ``lib/libcudnn.so.9``."""
         home = f"nvidia/{self.wheel.component}/"
         named = {info.filename.removeprefix(home): info for info in self._entries}
-        return {name: info for name, info in named.items() if name.startswith(("include/", "lib/"))}
+        return {name: info for name, info in named.items() if name.startswith(("bin/", "include/", "lib/"))}
 
     @cached_property
     def license(self) -> zipfile.ZipInfo:
