@@ -80,5 +80,7 @@ def repeat_file(original: NewFile, path: Path) -> None:
 def restore_mtime(path: Path, mtime: float, *, follow_symlinks: bool = True) -> None:
     """Set the time of last modification, in seconds since 1970; what no clock shows becomes what one does."""
     seconds = 0.0 if math.isnan(mtime) else min(max(mtime, 0.0), float(_LATEST_MTIME))
-    nanoseconds = int(seconds * 1_000_000_000)
+    # Apart, since a float has no room for both.
+    whole = int(seconds)
+    nanoseconds = whole * 1_000_000_000 + int((seconds - whole) * 1_000_000_000)
     os.utime(path, ns=(nanoseconds, nanoseconds), follow_symlinks=follow_symlinks)

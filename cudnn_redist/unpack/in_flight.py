@@ -51,8 +51,7 @@ def _weight(data: bytes | memoryview) -> int:
 class InFlight:
     """The lanes, oldest first, and the count of what they hold; ``budget`` is in bytes.
 
-    Whoever waits in a method, or calls one that can wait, gets :class:`InFlightClosedError` once this is
-    closed.
+    Once this is closed, whoever waits in a method, or calls one that can wait, gets :class:`InFlightClosedError`.
     """
 
     def __init__(self, budget: int) -> None:
@@ -173,6 +172,11 @@ class InFlight:
                 self._lanes.popleft()
                 self._hold(-_LANE_WEIGHT)
 
+    def require_open(self) -> None:
+        """Raise :class:`InFlightClosedError` if this is closed."""
+        if self._closed:
+            raise InFlightClosedError("this reader is closed")
+
     def close(self) -> None:
         """Send everybody away and drop what is held."""
         with self._changed:
@@ -199,8 +203,7 @@ class InFlight:
 
     def _wait(self, ready: Callable[[], bool]) -> None:
         self._changed.wait_for(lambda: self._closed or ready())
-        if self._closed:
-            raise InFlightClosedError("this reader is closed")
+        self.require_open()
 
     def _wake(self, _: Future[None]) -> None:
         with self._changed:

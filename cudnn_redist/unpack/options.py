@@ -15,8 +15,8 @@ class UnpackOptions:
 
     ``threads`` decode (xz blocks, zip members) and ``budget`` bytes of xz blocks may be under way; ``None``
     lets the decoder choose for this machine. ``memory_limit`` bounds the bytes one decoder may ask for (an xz
-    dictionary, a zstd window). ``max_bytes`` bounds the content of all files together: the largest cuDNN
-    archive unpacks to about 4 GiB. ``max_members`` counts files, links and directories, named or implied.
+    dictionary, a zstd window). ``max_bytes`` bounds the content of all files together (the largest cuDNN
+    archive has 2 GB, packed). ``max_members`` counts files, links and directories, named or implied.
     """
 
     threads: int | None = None

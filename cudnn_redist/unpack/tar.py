@@ -28,7 +28,7 @@ __all__ = ["read_tar"]
 _BLOCK = tarfile.BLOCKSIZE
 # Headers of one member together, extended ones included. A pax header holds two names and some numbers;
 # tarfile would take as much memory as its size field says and search it in quadratic time.
-_LONGEST_HEADER = 1 << 16
+_LONGEST_HEADER = 1 << 14
 _MOST_HEADER_READS = 32
 _MOST_GLOBAL_FIELDS = 256
 # Writers fill up the last record: 10 KiB, or what a tape drive likes. More is a stream that never ends.

@@ -24,6 +24,18 @@ _PIECE_SIZE: Final = 1 << 20
 _READING_GRACE: Final = 0.5
 
 
+class _UntilClosed:
+    """``raw``, as long as somebody wants it: padding and empty streams can go on for ever without a block."""
+
+    def __init__(self, raw: Reader, in_flight: InFlight) -> None:
+        self._raw = raw
+        self._in_flight = in_flight
+
+    def read(self, size: int, /) -> bytes:
+        self._in_flight.require_open()
+        return self._raw.read(size)
+
+
 class XzReader:
     """A reader of what the .xz file ``raw`` holds; its threads end only with :meth:`close` or ``with``.
 
@@ -48,7 +60,9 @@ class XzReader:
         self._in_flight = InFlight(budget)
         self._workers = ThreadPoolExecutor(threads, thread_name_prefix="xz-decode")
         self._feeder = ThreadPoolExecutor(1, thread_name_prefix="xz-read")
-        self._feeding: Future[None] = self._feeder.submit(self._feed, XzBlocks(raw))
+        self._feeding: Future[None] = self._feeder.submit(
+            self._feed, XzBlocks(_UntilClosed(raw, self._in_flight))
+        )
         self._in_flight.fed_by(self._feeding)
 
     def read(self, size: int, /) -> bytes:

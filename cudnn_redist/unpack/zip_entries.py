@@ -81,7 +81,7 @@ def read_entries(file: SharedFile, *, name: str) -> list[ZipEntry]:
         raise ArchiveError(f"the zip directory is damaged: {error}", where=name) from error
     infos.sort(key=lambda info: info.header_offset)
     if infos and infos[0].header_offset != 0:
-        raise ArchiveError("the zip has data before its first member", where=name)
+        raise ArchiveError("the zip does not begin with its first member", where=name)
     entries = []
     used = 0
     for info in infos:
@@ -174,9 +174,6 @@ class _View:
     def __init__(self, file: SharedFile) -> None:
         self._file = file
         self._place = 0
-
-    def seekable(self) -> bool:
-        return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._place = max(offset + (self._file.size if whence == io.SEEK_END else 0), 0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ZstReader"]
 
 _INPUT = 1 << 18
+_SKIPPABLE = b"\x2a\x4d\x18"  # section 3.1.2, after the first byte
 _LARGEST_BLOCK = 1 << 17  # RFC 8878, section 3.1.1.2.4
 _SHORTEST_HEADER = 5  # section 3.1.1.1: enough to know the length of the whole
 _RLE, _RESERVED = 1, 3  # section 3.1.1.2.2
@@ -51,14 +52,16 @@ class ZstReader:
 
     def _frames(self) -> Iterator[bytes]:
         """Yield the input, frame by frame and block by block (RFC 8878, sections 3.1.1 and 3.1.2)."""
-        while not self._input.at_end():
+        more = True
+        while more:
             magic = self._input.take(4)
-            if magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:  # noqa: PLR2004 - 0x184D2A5?
+            if magic[1:] == _SKIPPABLE and magic[0] >> 4 == 5:  # noqa: PLR2004 - 0x184D2A5?, little-endian
                 self._input.skip(int.from_bytes(self._input.take(4), "little"))
-                continue
-            if magic != zstandard.FRAME_HEADER:
+            elif magic == zstandard.FRAME_HEADER:
+                yield from self._frame(magic)
+            else:
                 raise ArchiveError("the zstd stream is damaged: bytes that begin no frame", where=self._name)
-            yield from self._frame(magic)
+            more = not self._input.at_end()
 
     def _frame(self, magic: bytes) -> Iterator[bytes]:
         header = magic + self._input.take(_SHORTEST_HEADER - len(magic))

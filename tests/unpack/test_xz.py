@@ -139,9 +139,7 @@ def test_reads_more_blocks_than_an_index_count_of_one_byte_holds() -> None:
 def test_never_returns_more_than_was_asked_for(size: int) -> None:
     data = PAYLOAD[:3000]
     pieces = []
-    with XzReader(
-        io.BytesIO(xz(data)), name="a.tar.xz", threads=1, budget=MIB, memory_limit=GIB
-    ) as reader:
+    with XzReader(io.BytesIO(xz(data)), name="a.tar.xz", threads=1, budget=MIB, memory_limit=GIB) as reader:
         while piece := reader.read(size):
             pieces.append(piece)
         assert reader.read(size) == b""
@@ -153,8 +151,12 @@ def test_never_returns_more_than_was_asked_for(size: int) -> None:
 def test_refuses_the_checks_that_xz_cannot_verify(check: int) -> None:
     data = bytearray(lzma.compress(b"", check=lzma.CHECK_NONE))
     data[6:12] = with_crc(bytes([0, check]))
-    data[-12:-2] = zlib.crc32(data[-8:-4] + bytes([0, check])).to_bytes(4, "little") + data[-8:-4] + bytes([0, check])
-    status = subprocess.run(["xz", "-t", "--format=xz"], input=data, capture_output=True, check=False).returncode
+    data[-12:-2] = (
+        zlib.crc32(data[-8:-4] + bytes([0, check])).to_bytes(4, "little") + data[-8:-4] + bytes([0, check])
+    )
+    status = subprocess.run(
+        ["xz", "-t", "--format=xz"], input=data, capture_output=True, check=False
+    ).returncode
     if status == 0:
         assert decoded(bytes(data)) == b""
     else:
@@ -179,7 +181,9 @@ def changed(data: bytes, offset: int, new: bytes) -> bytes:
         pytest.param(bytes(4) + ONE, "not the beginning of an xz stream", id="padding-first"),
         pytest.param(ONE + b"garbage!", "ends too early (xz stream 2", id="short-garbage-behind"),
         pytest.param(ONE + b"garbage behind it", "not the beginning of an xz stream", id="garbage-behind"),
-        pytest.param(ONE + bytes(3), "padding: its size is not a multiple of four (xz stream 1,", id="odd-padding"),
+        pytest.param(
+            ONE + bytes(3), "padding: its size is not a multiple of four (xz stream 1,", id="odd-padding"
+        ),
         pytest.param(ONE + bytes(5) + TWO, "padding: its size", id="odd-padding-between"),
         pytest.param(changed(ONE, 8, b"\0\0"), "stream header: its CRC32", id="stream-header-crc"),
         pytest.param(
@@ -193,7 +197,9 @@ def changed(data: bytes, offset: int, new: bytes) -> bytes:
         pytest.param(stream_of([BLOCK], [RECORD], count=b"\2"), "describe the 1 blocks", id="index-count"),
         pytest.param(stream_of([BLOCK, BLOCK], [RECORD]), "describe the 2 blocks", id="index-lacks-one"),
         pytest.param(stream_of([BLOCK], [RECORD, RECORD]), "describe the 1 blocks", id="index-has-one-more"),
-        pytest.param(stream_of([BLOCK], [RECORD], count=b"\x81\0"), "describe", id="index-count-not-shortest"),
+        pytest.param(
+            stream_of([BLOCK], [RECORD], count=b"\x81\0"), "describe", id="index-count-not-shortest"
+        ),
         pytest.param(changed(ONE, 24, b"\x03"), "no LZMA2 chunk begins like this", id="chunk"),
         pytest.param(changed(ONE, 40, b"?"), "liblzma refuses the block", id="data"),
         pytest.param(stream_of([BLOCK[:-1] + b"?"], [RECORD]), "liblzma refuses the block", id="check"),
@@ -218,13 +224,23 @@ def test_refuses_damage_and_says_where(data: bytes, cause: str) -> None:
         pytest.param(header_of(0x03, LZMA2_64K), "integer is malformed", id="filters-missing"),
         pytest.param(header_of(0x00, LZMA2_64K + b"\1"), "liblzma refuses", id="header-padding"),
         pytest.param(header_of(0x40, b"\0" + LZMA2_64K), "liblzma refuses", id="compressed-size-zero"),
-        pytest.param(header_of(0x40, integer(2**60) + LZMA2_64K), "liblzma refuses", id="compressed-size-huge"),
-        pytest.param(header_of(0x80, integer(2**62) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-huge"),
         pytest.param(
-            header_of(0xC0, integer(2**62) + integer(2**62) + LZMA2_64K), "liblzma refuses", id="both-sizes-huge"
+            header_of(0x40, integer(2**60) + LZMA2_64K), "liblzma refuses", id="compressed-size-huge"
         ),
-        pytest.param(header_of(0x80, integer(2999) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-small"),
-        pytest.param(header_of(0x80, integer(3001) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-large"),
+        pytest.param(
+            header_of(0x80, integer(2**62) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-huge"
+        ),
+        pytest.param(
+            header_of(0xC0, integer(2**62) + integer(2**62) + LZMA2_64K),
+            "liblzma refuses",
+            id="both-sizes-huge",
+        ),
+        pytest.param(
+            header_of(0x80, integer(2999) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-small"
+        ),
+        pytest.param(
+            header_of(0x80, integer(3001) + LZMA2_64K), "liblzma refuses", id="uncompressed-size-large"
+        ),
     ],
 )
 def test_refuses_block_headers_that_lie(header: bytes, cause: str) -> None:
@@ -236,7 +252,9 @@ def test_refuses_block_headers_that_lie(header: bytes, cause: str) -> None:
 def test_accepts_the_same_block_under_an_honest_header() -> None:
     header = header_of(0x80, integer(3000) + LZMA2_64K)
     honest, record = block_and_record(ONE)
-    data_size = next(value for value in range(len(honest)) if integer(value + 8) + integer(3000) == record) - 12
+    data_size = (
+        next(value for value in range(len(honest)) if integer(value + 8) + integer(3000) == record) - 12
+    )
     record = integer(len(header) + data_size + 8) + integer(3000)
     assert decoded(stream_of([header + honest[12:]], [record])) == b"one" * 1000
 

@@ -6,6 +6,7 @@ import io
 import random
 import subprocess
 import zlib
+from dataclasses import dataclass
 from functools import cache
 
 from hypothesis import given, settings
@@ -62,41 +63,44 @@ def files(draw: st.DrawFn) -> bytes:
     return data
 
 
-def flipped(data: bytearray, at: int, length: int, value: int) -> bytes:
-    data[at] ^= 1 << value % 8
-    return bytes(data)
+KINDS = ("flip", "replace", "zero", "delete", "insert", "duplicate", "cut")
 
 
-def replaced(data: bytearray, at: int, length: int, value: int) -> bytes:
-    data[at] = value
-    return bytes(data)
+@dataclass(frozen=True)
+class Damage:
+    kind: str
+    at: int
+    length: int
+    value: int
+
+    def to(self, data: bytes) -> bytes:
+        at = self.at % len(data)
+        before, hit, after = data[:at], data[at : at + self.length], data[at + self.length :]
+        made = {
+            "flip": bytes(byte ^ 1 << self.value % 8 for byte in hit[:1]) + hit[1:],
+            "replace": bytes([self.value]) + hit[1:],
+            "zero": bytes(len(hit)),
+            "delete": b"",
+            "insert": bytes([self.value]) * self.length + hit,
+            "duplicate": hit + hit,
+        }
+        return before if self.kind == "cut" else before + made[self.kind] + after
 
 
-def cut_off(data: bytearray, at: int, length: int, value: int) -> bytes:
-    return bytes(data[:at])
-
-
-def deleted(data: bytearray, at: int, length: int, value: int) -> bytes:
-    return bytes(data[:at] + data[at + length :])
-
-
-def duplicated(data: bytearray, at: int, length: int, value: int) -> bytes:
-    return bytes(data[: at + length] + data[at:])
-
-
-def inserted(data: bytearray, at: int, length: int, value: int) -> bytes:
-    return bytes(data[:at] + bytes([value]) * length + data[at:])
-
-
-def zeroed(data: bytearray, at: int, length: int, value: int) -> bytes:
-    return bytes(data[:at] + bytes(len(data[at : at + length])) + data[at + length :])
-
-
-MUTATIONS = st.tuples(
-    st.sampled_from((flipped, replaced, cut_off, deleted, duplicated, inserted, zeroed)),
-    st.integers(0, 1 << 16),
-    st.integers(1, 12),
-    st.integers(0, 255),
+ANYWHERE = st.builds(
+    Damage,
+    kind=st.sampled_from(KINDS),
+    at=st.integers(0, 1 << 16),
+    length=st.integers(1, 12),
+    value=st.integers(0, 255),
+)
+# Where headers, the index and the footer are.
+NEAR_THE_ENDS = st.builds(
+    Damage,
+    kind=st.sampled_from(KINDS[:5]),
+    at=st.integers(-40, 40),
+    length=st.sampled_from((1, 2, 4)),
+    value=st.integers(0, 255),
 )
 
 
@@ -133,29 +137,18 @@ def test_agrees_on_streams_and_padding(data: bytes, threads: int, budget: int) -
 
 
 @settings(max_examples=400, deadline=None)
-@given(data=files(), mutations=st.lists(MUTATIONS, min_size=1, max_size=2), **CONDITIONS)
-def test_agrees_on_damaged_files(data: bytes, mutations: list[tuple], threads: int, budget: int) -> None:  # type: ignore[type-arg]
-    for mutate, at, length, value in mutations:
-        data = mutate(bytearray(data), at % len(data), length, value) or b"\0"
+@given(data=files(), damages=st.lists(ANYWHERE, min_size=1, max_size=2), **CONDITIONS)
+def test_agrees_on_damaged_files(data: bytes, damages: list[Damage], threads: int, budget: int) -> None:
+    for damage in damages:
+        data = damage.to(data) or b"\0"
     assert our_verdict(data, threads=threads, budget=budget) == verdict_of_xz(data)
 
 
 @settings(max_examples=600, deadline=None)
-@given(
-    number=st.integers(0, len(STREAMS) - 1),
-    mutate=st.sampled_from((flipped, replaced, deleted, inserted, zeroed)),
-    from_end=st.booleans(),
-    at=st.integers(0, 40),
-    length=st.sampled_from((1, 2, 4)),
-    value=st.integers(0, 255),
-)
-def test_agrees_on_damaged_fields_with_right_crcs(
-    number: int, mutate: object, from_end: bool, at: int, length: int, value: int
-) -> None:
-    data = bytearray(stream(number))
-    at = len(data) - 1 - at % len(data) if from_end else at % len(data)
-    damaged = with_crcs_repaired(mutate(data, at, length, value))
-    assert our_verdict(damaged, threads=1, budget=1 << 23) == verdict_of_xz(damaged)
+@given(number=st.integers(0, len(STREAMS) - 1), damage=NEAR_THE_ENDS)
+def test_agrees_on_damaged_fields_with_right_crcs(number: int, damage: Damage) -> None:
+    data = with_crcs_repaired(damage.to(stream(number)))
+    assert our_verdict(data, threads=1, budget=1 << 23) == verdict_of_xz(data)
 
 
 def test_agrees_on_every_truncation() -> None:
