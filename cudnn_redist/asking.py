@@ -8,10 +8,10 @@ from itertools import product as combinations
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
-from .host import Machine, driver_cuda, find_toolkit, host_platform
+from .host import Machine, find_toolkit, host_platform
 from .manifest.choosing import Query
 from .manifest.labels import ReleaseLabel
-from .manifest.targets import CudaVariant, Platform, parse_platform
+from .manifest.targets import CudaVariant, Platform, is_plain_name, parse_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,13 +39,15 @@ def ask(
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
+    machine: Machine | None = None,
 ) -> Ask:
     """Return every combination of the given choices as a query.
 
-    What is not given is answered by this machine (platform, CUDA) or by the manifest (component). Raises
-    ``UsageError`` for a word that makes no sense, or a machine that has no answer.
+    What is not given is answered by ``machine`` (platform, CUDA; this one by default) or by the manifest
+    (component). Raises ``UsageError`` for a word that makes no sense, or a machine that has no answer.
     """
     wanted = parse_label(label)
+    machine = machine or Machine.this()
     version = wanted if wanted is not None and len(wanted.numbers) > _LABEL_PARTS else None
     queries = tuple(
         Query(
@@ -58,7 +60,9 @@ def ask(
             version=version,
         )
         for name, (platforms, platform_reason), (variant, cuda_reason, runnable) in combinations(
-            _several(component) or (None,), _platforms(_several(platform)), _cudas(_several(cuda))
+            _components(_several(component)),
+            _platforms(_several(platform), machine),
+            _cudas(_several(cuda), machine),
         )
     )
     return Ask(product=plain_product(product), label=wanted, queries=queries)
@@ -82,20 +86,29 @@ def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _platforms(given: tuple[str, ...]) -> list[tuple[tuple[Platform, ...], str]]:
+def _components(given: tuple[str, ...]) -> tuple[str | None, ...]:
+    for name in given:
+        if not is_plain_name(name):
+            raise UsageError(f"{name!r:.60} is no component: a name such as cudnn or cudnn_jit")
+    return given or (None,)
+
+
+def _platforms(given: tuple[str, ...], machine: Machine) -> list[tuple[tuple[Platform, ...], str]]:
     if given:
         return [(parse_platform(text), "given") for text in given]
-    found, reason = host_platform(Machine.this())
+    found, reason = host_platform(machine)
     return [((found,), reason)]
 
 
-def _cudas(given: tuple[str, ...]) -> list[tuple[CudaVariant | None, str, CudaVariant | None]]:
+def _cudas(
+    given: tuple[str, ...], machine: Machine
+) -> list[tuple[CudaVariant | None, str, CudaVariant | None]]:
     if given:
         return [(CudaVariant.asked(text), "given", None) for text in given]
-    toolkit = find_toolkit()
+    toolkit = find_toolkit(machine.environ, root=machine.root)
     if toolkit is not None:
         return [(CudaVariant(toolkit.version.major), f"the toolkit of {toolkit.found}", None)]
-    runnable = driver_cuda()
+    runnable = machine.driver()
     if runnable is None:
         return [(None, "no toolkit and no driver found", None)]
     return [(None, f"no toolkit found, the driver runs {runnable.name}", runnable)]

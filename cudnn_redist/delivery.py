@@ -13,14 +13,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
+from .blame import reported
 from .digest import Judge
-from .errors import ArchiveError, ArchiveWithdrawn, DigestMismatch, IntegrityError
-from .layout import Layout, stored_archive
-from .locations import redacted
-from .prefix.publish import Stage, remove_tree
+from .errors import (
+    ArchiveError,
+    ArchiveWithdrawn,
+    DigestMismatch,
+    IntegrityError,
+    RedistError,
+    TransferError,
+)
+from .locations import is_local
 from .source.download import Download, Rewound, Stopped
 from .source.follow import FileReader, Follower
-from .source.partial import Partial
+from .source.partial import Partial, discard_partials
+from .source.store import ArchiveStore
 from .unpack import Unpacked, UnpackOptions, unpack, unpack_zip
 from .unpack.streams import HEAD_SIZE, Kind, kind_of
 
@@ -28,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from .layout import Layout
     from .planner import PlannedArchive
+    from .prefix.publish import Stage
     from .resolver import Sources
     from .source.base import TransferOptions
 
@@ -79,47 +88,59 @@ class Delivery:
         Raises ``NotAvailableError``, ``TransferError``, ``IntegrityError``, ``ArchiveError``, or ``OSError`` from the
         disk. The caller discards the stage on any of them.
         """
-        return (
-            self._from_store(archive, stage)
-            or self._from_directory(archive, stage)
-            or self._over_http(archive, stage)
-        )
+        delivered = self._from_store(archive, stage) or self._from_sources(archive, stage)
+        discard_partials(self.layout.partials, archive.expected.sha256)
+        return delivered
 
     def _from_store(self, archive: PlannedArchive, stage: Stage) -> Delivered | None:
         if self.store is None:
             return None
-        path = stored_archive(self.store, archive.expected.sha256)
+        store, sha256 = ArchiveStore(self.store), archive.expected.sha256
+        file = store.open(sha256)
+        if file is None:
+            return None
         try:
-            with path.open("rb", buffering=0) as file:
-                return self._from_file(file, path, archive, stage)
-        except FileNotFoundError:
-            if path.is_symlink():
-                remove_tree(path)
-        except (IntegrityError, IsADirectoryError) as error:
-            # A damaged copy is replaced once without asking: the source has a good one (C70).
-            _log.warning("stored archive %s is not what it was: %s", path, error)
-            remove_tree(path)
+            with file:
+                return self._from_file(file, store.path(sha256), archive, stage)
+        except IntegrityError as error:
+            _log.warning("the stored archive is not what it was and is replaced: %s", error)
+            store.discard(sha256)
             stage.clear()
         return None
 
-    def _from_directory(self, archive: PlannedArchive, stage: Stage) -> Delivered | None:
-        local = [url for url in archive.urls if url.startswith("file:")]
-        for url in local:
+    def _from_sources(self, archive: PlannedArchive, stage: Stage) -> Delivered:
+        """Try the URLs in order; what one gave before the line failed is good for the next."""
+        failures: list[RedistError] = []
+        for url in archive.urls:
+            if failures:
+                _log.warning("%s; trying the next source", failures[-1])
+                stage.clear()
             try:
-                file = self.sources.directory.open_archive(url)
-            except ArchiveWithdrawn:
-                if len(local) == len(archive.urls) and url == local[-1]:
-                    raise
-            else:
-                with file:
-                    return self._from_file(file, url, archive, stage)
-        return None
+                return self._from_source(url, archive, stage)
+            except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
+                failures.append(error)
+        failure = reported(failures, archive)
+        if isinstance(failure, ArchiveWithdrawn):
+            discard_partials(self.layout.partials, archive.expected.sha256)
+        raise failure
+
+    def _from_source(self, url: str, archive: PlannedArchive, stage: Stage) -> Delivered:
+        if is_local(url):
+            with self.sources.directory.open_archive(url) as file:
+                return self._from_file(file, url, archive, stage)
+        try:
+            return self._download(url, archive, stage, fresh=False)
+        except IntegrityError as error:
+            # The partial was from another run, or a cache on the way is stale: one clean start tells (C29, C40).
+            _log.warning("%s; starting again", error)
+            stage.clear()
+            return self._download(url, archive, stage, fresh=True)
 
     def _from_file(self, file: BinaryIO, where: object, archive: PlannedArchive, stage: Stage) -> Delivered:
         """Read a file in place; it must not change between being judged and being unpacked."""
         before = os.fstat(file.fileno())
         reader = FileReader(file, Judge(archive.expected, where=where))
-        unpacked = self._unpack(reader, lambda: _again(file), archive, stage)
+        unpacked = self._unpack(reader, reader.again, archive, stage)
         after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
             raise DigestMismatch(
@@ -127,22 +148,13 @@ class Delivery:
             )
         return Delivered(unpacked=unpacked, size=reader.received, origin=str(where))
 
-    def _over_http(self, archive: PlannedArchive, stage: Stage) -> Delivered:
-        try:
-            return self._download(archive, stage, fresh=False)
-        except IntegrityError as error:
-            # The partial was from another run, or a cache on the way is stale: one clean start tells (C29, C40).
-            _log.warning("%s; starting again", error)
-            stage.clear()
-            return self._download(archive, stage, fresh=True)
-
-    def _download(self, archive: PlannedArchive, stage: Stage, *, fresh: bool) -> Delivered:
+    def _download(self, url: str, archive: PlannedArchive, stage: Stage, *, fresh: bool) -> Delivered:
         with Partial.claim(self.layout.partials, archive.expected.sha256) as partial:
             if fresh:
                 partial.truncate()
             download = Download(
                 partial,
-                [url for url in archive.urls if not url.startswith("file:")],
+                url,
                 archive.expected,
                 source=self.sources.http,
                 options=self.transfer,
@@ -152,20 +164,22 @@ class Delivery:
             with ThreadPoolExecutor(1, thread_name_prefix="cudnn-redist-unpack") as pool:
                 unpacking = pool.submit(self._follow, download, archive, stage)
                 delivered = _joined(download, unpacking, partial)
-            self._keep(partial, archive)
+            if self.store is not None:
+                ArchiveStore(self.store).keep(partial, archive.expected.sha256)
             return delivered
 
     def _follow(self, download: Download, archive: PlannedArchive, stage: Stage) -> Delivered:
-        where = redacted(archive.urls[0])
         while True:
             try:
-                follower = Follower(download, Judge(archive.expected, where=where))
+                follower = Follower(download, Judge(archive.expected, where=download.url))
                 unpacked = self._unpack(
                     follower, download.partial.open, archive, stage, check=download.check_stopped
                 )
                 return Delivered(unpacked=unpacked, size=follower.received, origin=download.url)
             except Rewound:
                 stage.clear()
+            except IntegrityError as error:
+                raise download.blamed(error) from error
 
     def _unpack(
         self,
@@ -216,16 +230,6 @@ class Delivery:
     def _tell(self, archive: PlannedArchive, phase: Phase, done: int, total: int | None) -> None:
         self.progress(Progress(archive=archive, phase=phase, done=done, total=total))
 
-    def _keep(self, partial: Partial, archive: PlannedArchive) -> None:
-        """Put a judged archive into the store, under its digest."""
-        if self.store is None:
-            return
-        path = stored_archive(self.store, archive.expected.sha256)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir() and not path.is_symlink():
-            remove_tree(path)
-        partial.store_at(path)
-
 
 def _joined(download: Download, unpacking: Future[Delivered], partial: Partial) -> Delivered:
     """Run the download here while the other thread unpacks; whoever fails ends both."""
@@ -234,17 +238,10 @@ def _joined(download: Download, unpacking: Future[Delivered], partial: Partial) 
         with suppress(Stopped):
             download.run()
         return unpacking.result()
-    except (IntegrityError, ArchiveError, OSError):
-        raise
-    except BaseException:
-        # A failure of transport, or the user's Ctrl-C: the bytes are good as far as they go.
-        partial.release()
-        raise
-    finally:
+    except BaseException as error:
         download.stop()
-
-
-def _again(file: BinaryIO) -> BinaryIO:
-    handle = os.dup(file.fileno())
-    os.lseek(handle, 0, os.SEEK_SET)
-    return os.fdopen(handle, "rb", buffering=0)
+        # A failure of transport, or the user's Ctrl-C: the bytes are good as far as they go. That this source has
+        # no such archive says nothing about bytes that another gave.
+        if isinstance(error, (TransferError, ArchiveWithdrawn)) or not isinstance(error, Exception):
+            partial.release()
+        raise

@@ -5,13 +5,14 @@ Nothing heavy is imported until something has to be fetched.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .asking import Ask, ask
 from .host import default_root
 from .layout import Layout
-from .prefix.installed import Prefix, answer
+from .prefix.installed import Prefix, answer, answer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,10 +45,9 @@ def fetch(
     """
     asked = ask(label, product=product, component=component, platform=platform, cuda=cuda)
     force = options is not None and options.force
-    if not (force or refresh or dest is not None):
-        found = answered(
-            asked, Layout(Path(root) if root else default_root()), manifest_sha256=manifest_sha256
-        )
+    if not (force or refresh):
+        layout = Layout(Path(root) if root is not None else default_root())
+        found = answered(asked, layout, dest=dest, manifest_sha256=manifest_sha256)
         if found is not None:
             return found[0]
 
@@ -70,17 +70,25 @@ def fetch(
     return install(made, dest=dest, options=options, progress=progress)[0]
 
 
-def answered(asked: Ask, layout: Layout, *, manifest_sha256: str | None = None) -> tuple[Prefix, ...] | None:
+def answered(
+    asked: Ask, layout: Layout, *, dest: str | Path | None = None, manifest_sha256: str | None = None
+) -> tuple[Prefix, ...] | None:
     """Return the installed prefixes that ``asked`` means, or ``None`` when a manifest is needed to tell.
 
-    Only an exact label can be answered, and only when every prefix stands with all its names and sizes.
+    They are looked for under ``layout``'s root, or at ``dest`` alone. Only an exact label can be answered, and only
+    when every prefix stands with all its names and sizes.
     """
     if asked.label is None or asked.label.is_partial:
         return None
+    pin = manifest_sha256.lower() if manifest_sha256 is not None else None
     found: dict[Path, Prefix] = {}
     for query in asked.queries:
-        prefix = answer(layout, product=asked.product, label=asked.label, query=query)
-        if prefix is None or manifest_sha256 not in (None, prefix.record.manifest_sha256):
+        if dest is None:
+            prefix = answer(layout, product=asked.product, label=asked.label, query=query)
+        else:
+            path = Path(os.path.realpath(dest))
+            prefix = answer_at(path, product=asked.product, label=asked.label, query=query)
+        if prefix is None or pin not in (None, prefix.record.manifest_sha256):
             return None
         found[prefix.path] = prefix
     return tuple(found.values())

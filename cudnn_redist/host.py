@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,18 +32,42 @@ __all__ = [
 
 _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "x64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}
 _FIRST_L4T_WITH_SBSA = 38
-_CUDA_H_VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)", re.MULTILINE)
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_L4T_RELEASE = re.compile(r"#\s*R([0-9]{1,3})\b")
+_CUDA_H_VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+([0-9]{4,6})\b", re.MULTILINE)
+_VERSION = re.compile(r"\b([1-9][0-9]?)\.([0-9]{1,2})\b")
+_NVCC_RELEASE = re.compile(r"\brelease ([0-9.]+)")
+
+
+def driver_cuda(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> CudaVariant | None:
+    """Return the newest CUDA that the installed driver runs, or ``None`` without a driver.
+
+    Asks the driver library itself (``cuDriverGetVersion``, which needs no initialisation and no GPU).
+    """
+    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        ask = load(name).cuDriverGetVersion
+    except (OSError, AttributeError):
+        return None
+    number = ctypes.c_int(0)
+    if ask(ctypes.byref(number)) != 0:
+        return None
+    return _of_number(number.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What the operating system calls itself; ``root`` is where its files are looked up."""
+    """What the operating system calls itself, and where to ask more.
+
+    ``root`` is where its files are looked up, ``environ`` its variables, ``driver`` tells the newest CUDA that its
+    driver runs (``None``: no driver).
+    """
 
     system: str
     machine: str
     release: str = ""
     root: Path = Path("/")
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    driver: Callable[[], CudaVariant | None] = driver_cuda
 
     @classmethod
     def this(cls) -> Machine:
@@ -82,41 +106,23 @@ def find_toolkit(environ: Mapping[str, str] | None = None, *, root: Path = Path(
 
     Looked at in order: ``CUDA_PATH``, ``CUDA_HOME``, ``nvcc`` on ``PATH``, ``/usr/local/cuda``.
     """
-    environ = os.environ if environ is None else environ
-    for directory, found in _toolkit_places(environ, root):
-        version = _toolkit_version(directory)
+    for version, found in _toolkits(os.environ if environ is None else environ, root):
         if version is not None:
-            return Toolkit(version=version, found=f"{found} ({version.name.removeprefix('cuda')})")
-    nvcc = shutil.which("nvcc", path=environ.get("PATH", ""))
-    version = _asked_nvcc(nvcc) if nvcc else None
-    return Toolkit(version=version, found=f"{nvcc} --version") if version else None
-
-
-def driver_cuda(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> CudaVariant | None:
-    """Return the newest CUDA that the installed driver runs, or ``None`` without a driver.
-
-    Asks the driver library itself (``cuDriverGetVersion``, which needs no initialisation and no GPU).
-    """
-    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-    try:
-        ask = load(name).cuDriverGetVersion
-    except (OSError, AttributeError):
-        return None
-    number = ctypes.c_int(0)
-    if ask(ctypes.byref(number)) != 0 or number.value <= 0:
-        return None
-    return _of_number(number.value)
+            return Toolkit(version=version, found=f"{found} ({version.version})")
+    return None
 
 
 def check_certificate_variables(environ: Mapping[str, str] | None = None) -> None:
-    """Raise ``UsageError`` when a variable that OpenSSL obeys names nothing: OpenSSL itself would stay silent."""
+    """Raise ``UsageError`` when a variable that OpenSSL obeys names nothing: OpenSSL itself would stay silent.
+
+    ``SSL_CERT_FILE`` is one file, ``SSL_CERT_DIR`` a list of directories of which OpenSSL uses those there are.
+    """
     environ = os.environ if environ is None else environ
-    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        named = environ.get(variable)
-        if named and not all(Path(part).exists() for part in named.split(os.pathsep)):
-            raise UsageError(
-                f"{variable} names a file or directory that is missing", phase="trust", where=named
-            )
+    file, directories = environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")
+    if file and not Path(file).is_file():
+        raise UsageError("SSL_CERT_FILE names a file that is missing", phase="trust", where=file)
+    if directories and not any(Path(part).is_dir() for part in directories.split(os.pathsep)):
+        raise UsageError("SSL_CERT_DIR names a directory that is missing", phase="trust", where=directories)
 
 
 def default_root(environ: Mapping[str, str] | None = None) -> Path:
@@ -147,7 +153,7 @@ def _arm_linux(machine: Machine) -> tuple[Platform, str]:
 
 
 def _l4t_release(root: Path) -> int | None:
-    match = re.search(r"#\s*R(\d+)\b", _text(root / "etc/nv_tegra_release"))
+    match = _L4T_RELEASE.search(_text(root / "etc/nv_tegra_release"))
     return int(match[1]) if match else None
 
 
@@ -160,14 +166,15 @@ def _tegra_signs(machine: Machine) -> list[str]:
     return signs
 
 
-def _toolkit_places(environ: Mapping[str, str], root: Path) -> Iterator[tuple[Path, str]]:
+def _toolkits(environ: Mapping[str, str], root: Path) -> Iterator[tuple[CudaVariant | None, str]]:
     for variable in ("CUDA_PATH", "CUDA_HOME"):
         if environ.get(variable):
-            yield Path(environ[variable]), f"{variable} {environ[variable]}"
+            yield _toolkit_version(Path(environ[variable])), f"{variable} {environ[variable]}"
     nvcc = shutil.which("nvcc", path=environ.get("PATH", ""))
     if nvcc:
-        yield Path(os.path.realpath(nvcc)).parent.parent, f"nvcc {nvcc}"
-    yield root / "usr/local/cuda", "/usr/local/cuda"
+        yield _toolkit_version(Path(os.path.realpath(nvcc)).parent.parent), f"nvcc {nvcc}"
+        yield _asked_nvcc(nvcc), f"{nvcc} --version"
+    yield _toolkit_version(root / "usr/local/cuda"), "/usr/local/cuda"
 
 
 def _toolkit_version(directory: Path) -> CudaVariant | None:
@@ -181,7 +188,7 @@ def _toolkit_version(directory: Path) -> CudaVariant | None:
 def _of_version_json(text: str) -> CudaVariant | None:
     try:
         return _of_text(json.loads(text)["cuda"]["version"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -190,9 +197,10 @@ def _of_cuda_h(text: str) -> CudaVariant | None:
     return _of_number(int(match[1])) if match else None
 
 
-def _of_number(number: int) -> CudaVariant:
+def _of_number(number: int) -> CudaVariant | None:
     """Read CUDA's own packing, 1000 * major + 10 * minor (cuda.h, ``CUDA_VERSION``)."""
-    return CudaVariant(number // 1000, number % 1000 // 10)
+    major, minor = number // 1000, number % 1000 // 10
+    return CudaVariant(major, minor) if major > 0 else None
 
 
 def _of_text(text: str) -> CudaVariant | None:
@@ -208,7 +216,7 @@ def _asked_nvcc(nvcc: str) -> CudaVariant | None:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    release = re.search(r"release (\d+\.\d+)", told)
+    release = _NVCC_RELEASE.search(told)
     return _of_text(release[1]) if release else None
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .delivery import Delivered, Delivery, Progress
-from .errors import NotInstalled, PrefixError
+from .errors import ArchiveError, NotInstalled, PrefixError
+from .layout import RECORD_NAME
 from .prefix.installed import Prefix
 from .prefix.keeping import keep_manifest, note_install
 from .prefix.lib64 import add_lib64
 from .prefix.publish import Stage, disk_errors, sweep
 from .prefix.record import Entry, Record
-from .prefix.space import require_space
+from .prefix.space import full_disk, require_space
 from .prefix.turn import my_turn
 from .resolver import Sources
 from .source.base import TransferOptions
@@ -62,14 +64,15 @@ def install(
 
     ``root`` overrides the plan's; ``dest`` installs its one archive into exactly that directory, which must be
     absent, empty or ours. ``progress`` is called from two threads. Each prefix is published whole or not at all; the
-    first failure ends the run: ``NotAvailableError``, ``TransferError``, ``IntegrityError``, ``ManifestError``,
-    ``ArchiveError`` or ``PrefixError``.
+    first failure ends the run: ``UsageError`` (more than one archive for ``dest``), ``NotAvailableError``,
+    ``TransferError``, ``IntegrityError``, ``ManifestError``, ``ArchiveError`` or ``PrefixError``.
     """
     options = options or InstallOptions()
     if root is not None:
         plan = plan.under(Path(root))
     if dest is not None:
-        plan = plan.into(Path(dest))
+        # The directory that the name leads to: "." has no name to put a stage beside, a link would be replaced.
+        plan = plan.into(Path(os.path.realpath(dest)))
     with Sources(options.transfer) as sources:
         delivery = Delivery(
             layout=plan.layout,
@@ -92,20 +95,22 @@ class _Installation:
         self._delivery = delivery
         self._options = options
         self._exact = exact
+        self._warned: set[str] = set()
 
     def prefixes(self) -> tuple[Prefix, ...]:
-        for archive in self._plan.archives:
-            self._require_ours(archive.prefix)
-        missing = [archive for archive in self._plan.archives if self._standing(archive) is None]
-        require_space(self._needs(missing))
-        with disk_errors(self._plan.layout.root, phase="sweep"):
+        archives = self._plan.archives
+        # All turns before the first is taken: an archive that has no digest is refused before any byte is fetched.
+        turns = [self._plan.layout.turn(archive.expected.sha256) for archive in archives]
+        with disk_errors(self._plan.layout.root, phase="plan"):
+            for archive in archives:
+                self._require_ours(archive.prefix)
+            require_space(self._needs([archive for archive in archives if self._standing(archive) is None]))
             sweep_partials(self._plan.layout.partials)
-        return tuple(self._prefix(archive) for archive in self._plan.archives)
+        return tuple(self._prefix(archive, turn) for archive, turn in zip(archives, turns, strict=True))
 
-    def _prefix(self, archive: PlannedArchive) -> Prefix:
+    def _prefix(self, archive: PlannedArchive, turn: Path) -> Prefix:
         standing = self._standing(archive)
         if standing is None:
-            turn = self._plan.layout.turn(archive.expected.sha256)
             with my_turn(turn, longest=self._options.longest_wait):
                 standing = self._standing(archive)
                 if standing is None:
@@ -114,7 +119,8 @@ class _Installation:
         return standing
 
     def _made(self, archive: PlannedArchive) -> Prefix:
-        with disk_errors(archive.prefix, phase="unpack"):
+        needed = (archive.size or 0) + archive.unpacked_estimate
+        with disk_errors(archive.prefix, phase="unpack"), full_disk(archive.prefix, needed=needed):
             sweep(archive.prefix.parent)
             with Stage(archive.prefix) as stage:
                 delivered = self._delivery.bring(archive, stage)
@@ -147,30 +153,31 @@ class _Installation:
         except (NotInstalled, PrefixError):
             return None
         if not prefix.looks_whole():
-            _log.warning("%s is damaged and is installed again", archive.prefix)
+            self._warn(f"{archive.prefix} is damaged and is installed again")
             return None
-        if prefix.record.archive_sha256 == archive.sha256:
+        found = prefix.record.archive_sha256
+        if found == archive.sha256:
             return prefix
         if self._exact:
             return None
-        _log.warning(
-            "%s holds archive %s, but the manifest now names %s; --force installs that",
-            archive.prefix,
-            prefix.record.archive_sha256,
-            archive.sha256,
+        self._warn(
+            f"{archive.prefix} holds archive {found}, but the manifest now names {archive.sha256}; "
+            "--force installs that"
         )
         return prefix
 
+    def _warn(self, sentence: str) -> None:
+        """Say a thing once: a prefix is looked at several times in one run."""
+        if sentence not in self._warned:
+            self._warned.add(sentence)
+            _log.warning("%s", sentence)
+
     def _require_ours(self, directory: Path) -> None:
         """Refuse a directory that the user named and that holds something else."""
-        if not self._exact or not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
+        if not self._exact or not os.path.lexists(directory) or (directory / RECORD_NAME).is_file():
             return
-        try:
-            Prefix.open(directory)
-        except NotInstalled as error:
-            raise PrefixError(
-                "exists and is no installed prefix; it is left alone", where=directory
-            ) from error
+        if not directory.is_dir() or any(directory.iterdir()):
+            raise PrefixError("exists and is no installed prefix; it is left alone", where=directory)
 
     def _needs(self, archives: Sequence[PlannedArchive]) -> list[tuple[Path, int]]:
         downloads = [archive.size or 0 for archive in archives if not archive.urls[0].startswith("file:")]
@@ -180,6 +187,12 @@ class _Installation:
 
 
 def _record(archive: PlannedArchive, delivered: Delivered, generated: Sequence[Entry]) -> Record:
+    if any(member.path == RECORD_NAME for member in delivered.unpacked.members):
+        raise ArchiveError(
+            "holds a file of the name that the record has: it was made from an installed prefix",
+            where=archive.name,
+            member=RECORD_NAME,
+        )
     return Record(
         product=archive.product,
         label=archive.label,

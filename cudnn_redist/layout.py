@@ -1,4 +1,4 @@
-"""Every path this package uses, computed from a root and a choice. Pure: nothing is looked up on disk."""
+"""Every path this package uses, computed from a root and a choice: no file is looked at."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ ASIDE_PATTERN = ".cudnn-redist-*.old"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A root, and where things lie below it."""
+    """A root, and where things lie below it; absolute, so that its paths outlive a change of directory."""
 
     root: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", self.root.absolute())
 
     def prefix(self, *levels: str | None) -> Path:
         """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out."""

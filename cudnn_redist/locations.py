@@ -1,4 +1,4 @@
-"""Where a source keeps a product: redist folders as URLs, and paths joined to them. Pure.
+"""Where a source keeps a product: redist folders as URLs, and paths joined to them. No source is asked.
 
 A source is the text a user gives: an HTTP root, a ``file:`` URL or a directory. It holds a product's manifests in
 one of two places: in the source itself (``https://mirror/redist/``), or, when it is laid out like NVIDIA's root,
@@ -7,15 +7,15 @@ in ``<product>/redist/`` below it.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
-from urllib.request import url2pathname
 
 from .errors import ManifestError, UsageError
 
-__all__ = ["NVIDIA_ROOT", "Folder", "folders", "local_path", "redacted"]
+__all__ = ["NVIDIA_ROOT", "Folder", "folders", "is_local", "local_path", "redacted"]
 
 NVIDIA_ROOT = "https://developer.download.nvidia.com/compute/"
 
@@ -37,7 +37,12 @@ class Folder:
     @property
     def local(self) -> bool:
         """Whether this is a directory of this machine."""
-        return self.url.startswith("file:")
+        return is_local(self.url)
+
+    @property
+    def index_url(self) -> str:
+        """The URL that lists the folder."""
+        return self._with_query(self.url)
 
     def join(self, relative_path: str) -> str:
         """Resolve a manifest's path against this folder, as a browser would.
@@ -45,14 +50,18 @@ class Folder:
         NVIDIA's newer tree climbs (``../../../pool/...``), so climbing is legal as long as scheme and host stay.
         Raises ``ManifestError`` for a path that is absolute, names a host, or leaves a directory source.
         """
-        parts = urlsplit(relative_path)
-        if parts.scheme or parts.netloc or relative_path.startswith("/") or "\\" in relative_path:
+        if not _is_relative(relative_path):
             raise ManifestError(
-                f"path {relative_path!r} is not relative to the manifest", phase="plan", where=self.url
+                f"path {relative_path!a:.200} is not relative to the manifest",
+                phase="plan",
+                where=redacted(self.url),
             )
         url = urljoin(self.url, quote(relative_path, safe=_UNRESERVED_IN_PATH))
         if self.local and not _is_below(url, self.tree):
             raise ManifestError(f"path {relative_path!r} leaves the source", phase="plan", where=self.tree)
+        return self._with_query(url)
+
+    def _with_query(self, url: str) -> str:
         return f"{url}?{self.query}" if self.query else url
 
 
@@ -75,31 +84,84 @@ def folders(source: str, product: str) -> tuple[Folder, ...]:
 
 def redacted(url: str) -> str:
     """Return ``url`` fit for a message, a log or a record: no user name, password or query."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"{url.partition(':')[0]}://..."
     if not parts.scheme or not (parts.netloc or parts.query):
         return url
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def is_local(url: str) -> bool:
+    """Whether a URL names something on this machine."""
+    return url.startswith("file:")
+
+
 def local_path(url: str) -> Path:
-    """Return the path a ``file:`` URL names on this machine."""
-    return Path(url2pathname(urlsplit(url).path))
+    """Return the path a ``file:`` URL names on this machine; with a host, a share of Windows."""
+    parts = urlsplit(url)
+    share = f"//{parts.netloc}" if parts.netloc not in ("", "localhost") else ""
+    # Its module brings a whole HTTP client along, which only a file: URL has to pay for.
+    from urllib.request import url2pathname
+
+    return Path(url2pathname(share + parts.path))
 
 
 def _parsed(source: str) -> SplitResult:
-    scheme = urlsplit(source).scheme.lower()
+    if not source.strip() or "\0" in source:
+        raise UsageError("an empty or unreadable source; give http(s)://, file: or a directory")
+    scheme, colon, _ = source.strip().partition(":")
+    scheme = scheme.lower() if colon else ""
     if scheme in ("http", "https"):
-        parts = urlsplit(source)
-        if not parts.hostname:
-            raise UsageError("a source URL needs a host", where=redacted(source))
-        return parts
+        return _web(source.strip())
     if scheme == "file":
-        return urlsplit(local_path(source).absolute().as_uri())
+        return _directory(_named_directory(source.strip()))
     if "://" in source:
         raise UsageError(
-            f"{scheme}: is no kind of source; give http(s)://, file: or a directory", where=source
+            f"{scheme}: is no kind of source; give http(s)://, file: or a directory", where=redacted(source)
         )
-    return urlsplit(Path(source).absolute().as_uri())
+    return _directory(source)
+
+
+def _web(source: str) -> SplitResult:
+    try:
+        parts = urlsplit(source)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        # The URL itself is not quoted: where it cannot be read, nobody knows which part of it is a password.
+        raise UsageError(
+            "a source URL needs a host and may name a port, as in https://mirror:8443/redist/; "
+            "special characters in a login must be percent-encoded"
+        )
+    return parts
+
+
+def _directory(path: str | Path) -> SplitResult:
+    """Return the ``file:`` URL of a directory; joining treats ``..`` as text, which is wrong behind a link."""
+    return urlsplit(Path(os.path.realpath(path)).as_uri())
+
+
+def _named_directory(url: str) -> Path:
+    try:
+        host = urlsplit(url).netloc
+    except ValueError:
+        host = "?"
+    if host not in ("", "localhost") and (os.name != "nt" or host == "?"):
+        raise UsageError("a file: URL has no host here; write file:///path", where=redacted(url))
+    return local_path(url)
+
+
+def _is_relative(path: str) -> bool:
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return False
+    decoded = unquote(path)
+    absolute = parts.scheme or parts.netloc or path.startswith("/")
+    return not absolute and "\\" not in decoded and decoded.isprintable()
 
 
 def _is_below(url: str, tree: str) -> bool:

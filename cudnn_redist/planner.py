@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ class PlannedArchive:
     size: int | None
     urls: tuple[str, ...]
     prefix: Path
-    offered: Offers
+    offered: Offers = field(hash=False)
     manifest_sha256: str
 
     @property
@@ -99,7 +99,7 @@ class Plan:
         return replace(self, layout=layout, archives=archives)
 
     def into(self, directory: Path) -> Plan:
-        """Return the same plan with its one archive installed into exactly ``directory``."""
+        """Return the same plan with its one archive installed into exactly ``directory``; else ``UsageError``."""
         if len(self.archives) != 1:
             raise UsageError(f"one directory holds one archive, and this asks for {len(self.archives)}")
         return replace(self, archives=(replace(self.archives[0], prefix=directory),))

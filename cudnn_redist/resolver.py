@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .asking import LATEST
-from .errors import LabelNotFound, ManifestChanged, ManifestError, RedistError, TransferError
-from .locations import Folder, redacted
+from .errors import (
+    LabelNotFound,
+    ManifestChanged,
+    ManifestError,
+    RedistError,
+    TransferError,
+    TransientTransferError,
+)
+from .locations import Folder, local_path, redacted
 from .manifest.labels import ReleaseLabel, newest
 from .manifest.models import Manifest
 from .prefix.installed import find_prefixes
@@ -92,10 +100,9 @@ class Resolver:
 
     def elsewhere(self) -> Iterator[Manifest]:
         """Yield the other manifests at hand without a request: those kept here, those of directory sources."""
-        kept = self.layout.kept_manifests(self._product)
+        kept = self.layout.kept_manifests(self._product).absolute().as_uri() + "/"
         local = [folder for folder in self._folders if folder.local]
-        at_hand = [Folder(url=kept.absolute().as_uri() + "/", tree=""), *local]
-        for folder in at_hand:
+        for folder in (Folder(url=kept, tree=kept), *local):
             with suppress(NoIndex, TransferError):
                 for label in self._sources.directory.read_labels(folder.url):
                     with suppress(RedistError):
@@ -105,9 +112,10 @@ class Resolver:
         if asked is not None:
             try:
                 return self._exact(asked, fresh=fresh)
-            except LabelNotFound:
+            except (LabelNotFound, TransferError) as error:
                 if not asked.is_partial:
                     raise
+                _log.info("%s", error)
         folder, labels = self._index(asked)
         found = newest(labels, within=asked)
         if found is None:
@@ -120,24 +128,24 @@ class Resolver:
         return self._exact(found, fresh=fresh, first=folder)
 
     def _exact(self, asked: ReleaseLabel, *, fresh: bool, first: Folder | None = None) -> Resolved:
-        unreachable: TransferError | None = None
+        failures = _Failures()
         for folder in _with_first(first, self._folders):
             for label in asked.candidates():
+                if failures.has_lost(folder):
+                    break
                 try:
                     manifest = self._read(folder, label, fresh=fresh)
                 except LabelNotFound:
                     continue
-                except TransferError as error:
-                    unreachable = unreachable or error
-                    break
-                return Resolved(label=label, manifest=manifest, folders=_with_first(folder, self._folders))
-        if unreachable is not None:
-            raise unreachable
-        tried = redacted(self._folders[0].join(asked.manifest_name))
+                except (TransferError, ManifestError) as error:
+                    failures.note(error, folder)
+                    continue
+                return Resolved(label=label, manifest=manifest, folders=self._places(label, folder))
+        failures.raise_first()
         raise LabelNotFound(
             f"no such release label as {asked}; a component's version is not a label, "
             "and `list` shows the labels there are",
-            where=tried,
+            where=redacted(self._folders[0].join(asked.manifest_name)),
         )
 
     def _read(self, folder: Folder, label: ReleaseLabel, *, fresh: bool = False) -> Manifest:
@@ -147,20 +155,29 @@ class Resolver:
 
     def _index(self, asked: ReleaseLabel | None) -> tuple[Folder, tuple[ReleaseLabel, ...]]:
         """Return the labels of the first folder that lists one of those ``asked`` for, else of the first at all."""
+        failures = _Failures()
         listed: list[tuple[Folder, tuple[ReleaseLabel, ...]]] = []
         for folder in self._folders:
-            with suppress(NoIndex):
-                labels = self._sources.of(folder).read_labels(folder.url)
-                if newest(labels, within=asked):
-                    return folder, labels
-                if labels:
-                    listed.append((folder, labels))
-        if not listed:
-            raise LabelNotFound(
-                "this source lists no releases; give a full label such as 9.27.0",
-                where=redacted(self._folders[0].url),
-            )
-        return listed[0]
+            if failures.has_lost(folder):
+                continue
+            try:
+                labels = self._sources.of(folder).read_labels(folder.index_url)
+            except NoIndex:
+                continue
+            except TransferError as error:
+                failures.note(error, folder)
+                continue
+            if newest(labels, within=asked):
+                return folder, labels
+            if labels:
+                listed.append((folder, labels))
+        if listed:
+            return listed[0]
+        failures.raise_first()
+        raise LabelNotFound(
+            "this source lists no releases; give a full label such as 9.27.0",
+            where=redacted(self._folders[0].url),
+        )
 
     def _kept(self, asked: ReleaseLabel, *, pin: str | None) -> Resolved | None:
         for label in asked.candidates():
@@ -168,8 +185,22 @@ class Resolver:
                 continue
             manifest = self._kept_manifest(label)
             if manifest is not None and (pin is None or manifest.sha256 == pin.lower()):
-                return Resolved(label=label, manifest=manifest, folders=self._folders)
+                return Resolved(label=label, manifest=manifest, folders=self._places(label))
         return None
+
+    def _places(self, label: ReleaseLabel, found: Folder | None = None) -> tuple[Folder, ...]:
+        """Return where the archives of ``label`` may lie: ``found``, where its manifest was, before other sources.
+
+        Paths count from the manifest, so that of a source that has it, only the folder that has it matters; of a
+        directory that is known without a request.
+        """
+        known = {} if found is None else {found.tree: found}
+        for folder in self._folders:
+            if folder.local and os.path.isfile(local_path(folder.join(label.manifest_name))):  # noqa: PTH113 - never raises
+                known.setdefault(folder.tree, folder)
+        places = [folder for folder in self._folders if known.get(folder.tree, folder) == folder]
+        remote = [folder for folder in places if folder.tree in known or not folder.local]
+        return _with_first(found, remote or places)
 
     def _kept_manifest(self, label: ReleaseLabel) -> Manifest | None:
         path = self.layout.kept_manifest(self._product, label.text)
@@ -188,6 +219,30 @@ class Resolver:
                 before.sha256,
                 resolved.manifest.sha256,
             )
+
+
+class _Failures:
+    """What went wrong at some folders while others were still to be asked."""
+
+    def __init__(self) -> None:
+        self._first: RedistError | None = None
+        self._lost: set[str] = set()
+
+    def note(self, error: RedistError, folder: Folder) -> None:
+        """Remember an error; a source that does not answer is not asked for its other folders."""
+        _log.info("%s", error)
+        self._first = self._first or error
+        if isinstance(error, TransientTransferError):
+            self._lost.add(folder.tree)
+
+    def has_lost(self, folder: Folder) -> bool:
+        """Whether the folder's source did not answer."""
+        return folder.tree in self._lost
+
+    def raise_first(self) -> None:
+        """Raise the first error, if there was one: a source that failed may have what no other has."""
+        if self._first is not None:
+            raise self._first
 
 
 def _with_first(first: Folder | None, folders: Sequence[Folder]) -> tuple[Folder, ...]:

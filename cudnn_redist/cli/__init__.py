@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import RedistError
@@ -14,60 +14,65 @@ from .parser import parse
 from .signals import Terminated, ending_promptly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["main"]
+
+# What a shell reports of a program that the end of its pipe ended: 128 and SIGPIPE's number.
+_READER_GONE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: the one that README's table of exit codes gives it."""
     words = list(sys.argv[1:] if argv is None else argv)
     output = Output(json="--json" in words, quiet="--quiet" in words or "-q" in words)
+    try:
+        with ending_promptly():
+            return _ended(words, output)
+    except KeyboardInterrupt:
+        return _failed(output, "Interrupted", 130, "interrupted")
+    except Terminated:
+        return _failed(output, "Terminated", 143, "terminated")
+
+
+def _ended(words: Sequence[str], output: Output) -> int:
     debug = "--debug" in words
     try:
-        with ending_promptly(), _told(output, debug=debug):
-            return _run(words, output)
+        with _told(output, debug=debug):
+            arguments = parse(words)
+            code: int = arguments.run(arguments, output)
+            return code
     except RedistError as error:
         _trace(debug=debug)
         output.failure(error.facts(), str(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        output.failure({"type": "Interrupted", "exit_code": 130}, "interrupted")
-        return 130
-    except Terminated:
-        output.failure({"type": "Terminated", "exit_code": 143}, "terminated")
-        return 143
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing is left to say, not even at the interpreter's last flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        # Whoever read our results has gone, and wants no words about it.
+        return _READER_GONE
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug must not look like a traceback
         _trace(debug=debug)
         cause = f"bug: {type(error).__name__}: {error} (--debug shows where; please report it)"
-        output.failure({"type": "Bug", "exit_code": 1, "cause": cause}, cause)
-        return 1
+        return _failed(output, "Bug", 1, cause)
 
 
-def _run(words: Sequence[str], output: Output) -> int:
-    arguments = parse(words)
-    run: int = arguments.run(arguments, output)
-    return run
+def _failed(output: Output, kind: str, code: int, cause: str) -> int:
+    """Report what is no ``RedistError``, with the facts that every error has."""
+    output.failure({"type": kind, "exit_code": code, "phase": "run", "where": None, "cause": cause}, cause)
+    return code
 
 
-class _told:  # noqa: N801 - reads as a with statement
-    """Shows what the library notes while it works: warnings, and with ``--debug`` everything."""
-
-    def __init__(self, output: Output, *, debug: bool) -> None:
-        self._log = logging.getLogger("cudnn_redist")
-        self._handler = _Teller(output)
-        self._level = logging.DEBUG if debug else logging.WARNING
-
-    def __enter__(self) -> None:
-        self._log.addHandler(self._handler)
-        self._log.setLevel(self._level)
-
-    def __exit__(self, *exc: object) -> None:
-        self._log.removeHandler(self._handler)
+@contextmanager
+def _told(output: Output, *, debug: bool) -> Iterator[None]:
+    """Show what the library notes while it works: warnings, and with ``--debug`` everything."""
+    log, teller = logging.getLogger("cudnn_redist"), _Teller(output)
+    before = log.level
+    log.addHandler(teller)
+    log.setLevel(logging.DEBUG if debug else logging.WARNING)
+    try:
+        yield
+    finally:
+        log.removeHandler(teller)
+        log.setLevel(before)
 
 
 class _Teller(logging.Handler):

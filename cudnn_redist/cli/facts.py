@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..locations import redacted
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..manifest.models import Manifest
     from ..planner import Plan, PlannedArchive
     from ..prefix.installed import Prefix
 
-__all__ = ["archive_facts", "manifest_facts", "plan_facts", "prefix_facts", "prefixes_facts"]
+__all__ = ["dry_run_facts", "manifest_facts", "plan_facts", "prefix_facts", "prefixes_facts"]
 
 
 def prefixes_facts(prefixes: Iterable[Prefix]) -> dict[str, Any]:
@@ -39,11 +42,11 @@ def prefix_facts(prefix: Prefix) -> dict[str, Any]:
     }
 
 
-def archive_facts(archive: PlannedArchive) -> dict[str, Any]:
-    """Return what a program wants to know of an archive before it is fetched."""
+def _archive_facts(archive: PlannedArchive) -> dict[str, Any]:
+    urls = [redacted(url) for url in archive.urls]
     return {
-        "url": archive.urls[0],
-        "urls": list(archive.urls),
+        "url": urls[0],
+        "urls": urls,
         "product": archive.product,
         "label": archive.label,
         "component": archive.component,
@@ -66,8 +69,18 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
         "download_size": plan.download_size,
         "disk_size": plan.disk_size,
         "reasons": list(plan.reasons),
-        "archives": [archive_facts(archive) for archive in plan.archives],
+        "archives": [_archive_facts(archive) for archive in plan.archives],
     }
+
+
+def dry_run_facts(plan: Plan, present: Sequence[bool]) -> dict[str, Any]:
+    """Return a plan whose sizes count only what is not ``present`` yet."""
+    facts = plan_facts(plan)
+    missing = [archive for archive, there in zip(plan.archives, present, strict=True) if not there]
+    left = replace(plan, archives=tuple(missing))
+    for archive, there in zip(facts["archives"], present, strict=True):
+        archive["present"] = there
+    return {**facts, "download_size": left.download_size, "disk_size": left.disk_size}
 
 
 def manifest_facts(manifest: Manifest) -> dict[str, Any]:

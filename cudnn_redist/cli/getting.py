@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import NotInstalled, PrefixError, UsageError
 from ..fetcher import answered
-from ..prefix.link import point_link
-from .facts import plan_facts, prefixes_facts
+from ..prefix.installed import Prefix
+from ..prefix.link import point_link, require_linkable
+from .facts import dry_run_facts, prefixes_facts
 from .words import asked_of, layout_of, plan_of, transfer_of
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..planner import Plan
-    from ..prefix.installed import Prefix
     from .output import Output
 
 __all__ = ["fetch"]
@@ -23,40 +23,70 @@ __all__ = ["fetch"]
 
 def fetch(arguments: argparse.Namespace, output: Output) -> int:
     """Install what is asked for and print the path of each prefix, one a line."""
-    if arguments.dest is not None and arguments.root is not None and arguments.link is not None:
-        raise UsageError("--dest is a place of its own; --link points at a prefix under --root")
-    prefixes = _answered(arguments, output) or _installed(arguments, output)
+    _require_sense(arguments)
+    prefixes = _answered(arguments, output)
     if prefixes is None:
-        return 0
+        plan = _planned(arguments, output)
+        if arguments.dry_run:
+            _tell_plan(plan, output)
+            return 0
+        prefixes = _installed(plan, arguments, output)
     if arguments.link is not None:
-        _link(arguments.link, prefixes)
-    output.result(
-        "\n".join(str(prefix.path) for prefix in prefixes),
-        prefixes_facts(prefixes),
-    )
+        point_link(arguments.link, prefixes[0].path)
+    output.result("\n".join(str(prefix.path) for prefix in prefixes), prefixes_facts(prefixes))
     return 0
 
 
+def _require_sense(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot end well before anything is asked or written."""
+    if arguments.link is not None:
+        require_linkable(arguments.link)
+    if arguments.dest is None:
+        return
+    others = {
+        "the root": layout_of(arguments).root,
+        "--archives": arguments.archives,
+        "--link": arguments.link,
+    }
+    for name, path in others.items():
+        if path is not None and arguments.dest in (path, *path.parents):
+            raise UsageError(f"--dest holds one prefix and nothing else: {name} cannot be in it", where=path)
+
+
 def _answered(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
-    if arguments.force or arguments.refresh or arguments.dry_run or arguments.dest is not None:
+    if arguments.force or arguments.refresh or arguments.dry_run:
         return None
-    prefixes = answered(asked_of(arguments), layout_of(arguments), manifest_sha256=arguments.manifest_sha256)
-    for prefix in prefixes or ():
-        output.note(f"already there: {prefix.path}")
+    prefixes = answered(
+        asked_of(arguments),
+        layout_of(arguments),
+        dest=arguments.dest,
+        manifest_sha256=arguments.manifest_sha256,
+    )
+    if prefixes is not None:
+        _require_one_for_link(arguments.link, len(prefixes))
+        for prefix in prefixes:
+            output.note(f"already there: {prefix.path}")
     return prefixes
 
 
-def _installed(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
+def _planned(arguments: argparse.Namespace, output: Output) -> Plan:
+    plan = plan_of(arguments, refresh=arguments.force)
+    for reason in plan.reasons:
+        output.note(reason)
+    _require_one_for_link(arguments.link, len(plan.archives))
+    return plan if arguments.dest is None else plan.into(arguments.dest)
+
+
+def _require_one_for_link(link: Path | None, count: int) -> None:
+    if link is not None and count != 1:
+        raise UsageError(f"one link points at one prefix, and this asks for {count}", where=link)
+
+
+def _installed(plan: Plan, arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...]:
     from ..installer import InstallOptions, install
     from ..unpack import UnpackOptions
     from .progress import Display
 
-    made = plan_of(arguments, refresh=arguments.force)
-    for reason in made.reasons:
-        output.note(reason)
-    if arguments.dry_run:
-        _tell_plan(made, output)
-        return None
     options = InstallOptions(
         force=arguments.force,
         verify_first=arguments.verify_first,
@@ -65,19 +95,24 @@ def _installed(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, .
         transfer=transfer_of(arguments),
         unpacking=UnpackOptions(threads=arguments.threads, budget=arguments.memory),
     )
-    with Display(made, output, wanted=not (arguments.no_progress or arguments.quiet)) as display:
-        return install(made, dest=arguments.dest, options=options, progress=display.show)
+    with Display(plan, output, wanted=not (arguments.no_progress or arguments.quiet)) as display:
+        return install(plan, dest=arguments.dest, options=options, progress=display.show)
 
 
 def _tell_plan(plan: Plan, output: Output) -> None:
-    lines = [f"{archive.urls[0]}\n  -> {archive.prefix}" for archive in plan.archives]
-    lines.append(
-        f"download {plan.download_size:,} bytes; needs about {plan.disk_size:,} bytes of disk while it works"
-    )
-    output.result("\n".join(lines), plan_facts(plan))
+    present = [_is_there(archive.prefix) for archive in plan.archives]
+    facts = dry_run_facts(plan, present)
+    lines = [
+        f"{each['url']}\n  -> {each['prefix']}{' (already there)' if each['present'] else ''}"
+        for each in facts["archives"]
+    ]
+    download, disk = facts["download_size"], facts["disk_size"]
+    lines.append(f"download {download:,} bytes; needs about {disk:,} bytes of disk while it works")
+    output.result("\n".join(lines), facts)
 
 
-def _link(link: Path, prefixes: tuple[Prefix, ...]) -> None:
-    if len(prefixes) != 1:
-        raise UsageError(f"one link points at one prefix, and this asks for {len(prefixes)}", where=link)
-    point_link(link, prefixes[0].path)
+def _is_there(path: Path) -> bool:
+    try:
+        return Prefix.open(path).looks_whole()
+    except (NotInstalled, PrefixError):
+        return False

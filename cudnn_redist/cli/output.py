@@ -5,50 +5,95 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from ..errors import PrefixError
 
-__all__ = ["Output"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Output", "print_result"]
 
 
 class Output:
-    """Where a command's words go. With ``json``, stdout carries one object and nothing else."""
+    """Where a command's words go. With ``json``, stdout carries one object and nothing else.
+
+    ``before_note`` is called before each note: a progress bar makes room for it.
+    """
 
     def __init__(self, *, json: bool, quiet: bool) -> None:
         self.json = json
         self.quiet = quiet
+        self.before_note: Callable[[], object] = lambda: None
 
     def result(self, text: str, facts: Mapping[str, Any]) -> None:
         """Give the command's answer: ``text`` for people and shells, ``facts`` for programs."""
         if self.json:
-            text = json.dumps(facts, indent=2, ensure_ascii=True)
+            text = _json(facts)
         if text:
-            _write(sys.stdout, text + "\n")
+            print_result(text + "\n")
 
     def note(self, text: str) -> None:
-        """Tell something on the way."""
+        """Tell something on the way; nobody who cannot hear it stops the work."""
         if not self.quiet:
-            _write(sys.stderr, text + "\n")
+            self.before_note()
+            with suppress(OSError):
+                _write(sys.stderr, text + "\n")
 
     def failure(self, facts: Mapping[str, Any], text: str) -> None:
         """Say why the command failed: the last line on stderr."""
-        if self.json:
-            _write(sys.stdout, json.dumps({"error": facts}, indent=2, ensure_ascii=True, default=str) + "\n")
-        _write(sys.stderr, f"cudnn-redist: {' '.join(text.split())}\n")
+        with suppress(OSError):
+            if self.json:
+                _write(sys.stdout, _json({"error": facts}) + "\n")
+        with suppress(OSError):
+            _write(sys.stderr, f"cudnn-redist: {' '.join(text.split())}\n")
 
 
-def _write(stream: TextIO, text: str) -> None:
-    """Write paths as the bytes they are on disk, and replace what the stream cannot show."""
+def print_result(text: str) -> None:
+    """Write ``text`` to stdout.
+
+    Raises ``BrokenPipeError`` when the reader has gone, ``PrefixError`` when the disk behind stdout is full.
+    """
     try:
-        data = os.fsencode(text)
-    except UnicodeEncodeError:
-        data = text.encode(stream.encoding or "ascii", "backslashreplace")
-    stream.flush()
-    buffer = getattr(stream, "buffer", None)
-    if buffer is None:
-        stream.write(data.decode("utf-8", "replace"))
-    else:
-        buffer.write(data)
-    stream.flush()
+        _write(sys.stdout, text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PrefixError(str(error.strerror), phase="output", where="stdout") from error
+
+
+def _json(facts: Mapping[str, Any]) -> str:
+    """Return JSON in ASCII. Where the locale could not read a path, its bytes are read as UTF-8, as JSON's are."""
+    data = json.dumps(facts, ensure_ascii=False, default=str).encode("utf-8", "surrogateescape")
+    return json.dumps(json.loads(data.decode("utf-8", "surrogateescape")), indent=2)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        # Closed before we started (``>&-``): nobody listens.
+        return
+    binary = getattr(stream, "buffer", None)
+    try:
+        stream.flush()
+        if binary is None:
+            stream.write(text)
+        else:
+            binary.write(_bytes(text))
+        stream.flush()
+    except OSError:
+        # What is left in the buffer must not fail again when the interpreter ends.
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        raise
+
+
+def _bytes(text: str) -> bytes:
+    """Return paths as the bytes they are on disk, and replace what the locale cannot show."""
+    encoding = sys.getfilesystemencoding()
+    shown = "".join(
+        each if "\udc80" <= each <= "\udcff" else each.encode(encoding, "backslashreplace").decode(encoding)
+        for each in text
+    )
+    return shown.encode(encoding, "surrogateescape")

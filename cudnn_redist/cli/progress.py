@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -16,23 +17,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Display"]
 
-_SECONDS_BETWEEN_LINES = 10.0
-
 
 class Display:
-    """Shows the progress of one plan; a context manager. ``show`` may be called from any thread."""
+    """Shows the progress of one plan; a context manager. ``show`` may be called from any thread.
 
-    def __init__(self, plan: Plan, output: Output, *, wanted: bool) -> None:
+    Counted are the bytes of archives; where nothing is downloaded (a local source, ``--archives``), the bytes
+    unpacked, whose total nobody knows. ``every`` is the least time between two lines, in seconds.
+    """
+
+    def __init__(self, plan: Plan, output: Output, *, wanted: bool, every: float = 10.0) -> None:
         self._output = output
         self._total = plan.download_size
         self._wanted = wanted
+        self._every = every
         self._lock = threading.Lock()
+        self._counted: dict[str, str] = {}
         self._done: dict[str, int] = {}
         self._bar: tqdm[NoReturn] | None = None
         self._started = self._told = time.monotonic()
 
     def __enter__(self) -> Display:
-        if self._wanted and sys.stderr.isatty():
+        if self._wanted and sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("CI"):
             from tqdm import tqdm
 
             self._bar = tqdm(
@@ -43,40 +48,48 @@ class Display:
                 ascii=_plain(),
                 leave=False,
             )
+            self._output.before_note = self._bar.clear
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._bar is not None:
+            self._output.before_note = lambda: None
             self._bar.close()
 
     def show(self, progress: Progress) -> None:
         """Take one report."""
         with self._lock:
             if progress.phase in ("installed", "present"):
-                self._finish(progress)
+                told = "installed" if progress.phase == "installed" else "already there"
+                self._output.note(f"{told}: {progress.archive.prefix}")
             elif self._wanted:
                 self._advance(progress)
 
     def _advance(self, progress: Progress) -> None:
         name = progress.archive.name
-        self._done[name] = max(self._done.get(name, 0), progress.done)
-        done = sum(self._done.values())
+        # Downloading and unpacking overlap; whichever an archive reports first is what is counted of it.
+        if self._counted.setdefault(name, progress.phase) == "unpack":
+            self._total = 0
+        if progress.phase == self._counted[name]:
+            self._done[name] = max(self._done.get(name, 0), progress.done)
+        downloading = self._counted[name] == "download" and self._done[name] < (progress.archive.size or 0)
+        phase = "download" if downloading else "unpack"
         if self._bar is not None:
-            self._bar.set_description_str(f"{progress.archive.component} {progress.phase}", refresh=False)
-            self._bar.update(done - self._bar.n)
-            return
-        now = time.monotonic()
-        if now - self._told >= _SECONDS_BETWEEN_LINES:
-            self._told = now
-            rate = done / (now - self._started) / 1e6
-            of = f" of {self._total / 1e6:.0f}" if self._total else ""
-            self._output.note(f"{name}: {progress.phase}, {done / 1e6:.0f}{of} MB, {rate:.1f} MB/s")
+            self._draw(self._bar, f"{progress.archive.component} {phase}")
+        elif time.monotonic() - self._told >= self._every:
+            self._tell(f"{name}: {phase}")
 
-    def _finish(self, progress: Progress) -> None:
-        if self._bar is not None:
-            self._bar.clear()
-        told = "installed" if progress.phase == "installed" else "already there"
-        self._output.note(f"{told}: {progress.archive.prefix}")
+    def _draw(self, bar: tqdm[NoReturn], doing: str) -> None:
+        bar.total = self._total or None
+        bar.set_description_str(doing, refresh=False)
+        bar.update(sum(self._done.values()) - bar.n)
+
+    def _tell(self, doing: str) -> None:
+        self._told = time.monotonic()
+        done = sum(self._done.values())
+        rate = done / max(self._told - self._started, 0.001)
+        of = f" of {self._total / 1e6:.0f}" if self._total else ""
+        self._output.note(f"{doing}, {done / 1e6:.0f}{of} MB, {rate / 1e6:.1f} MB/s")
 
 
 def _plain() -> bool:

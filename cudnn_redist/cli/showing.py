@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..asking import parse_label, plain_product
 from ..errors import NotInstalled
 from ..fetcher import answered
 from ..prefix.installed import find_prefixes
@@ -12,8 +13,12 @@ from .words import asked_of, layout_of, plan_of, sources_of, transfer_of
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from ..layout import Layout
+    from ..manifest.labels import ReleaseLabel
     from ..manifest.models import Archive, Manifest
+    from ..prefix.installed import Prefix
     from .output import Output
 
 __all__ = ["list_", "url", "where"]
@@ -35,11 +40,12 @@ def url(arguments: argparse.Namespace, output: Output) -> int:
     made = plan_of(arguments)
     for reason in made.reasons:
         output.note(reason)
+    facts = plan_facts(made)
     lines = [
-        f"{archive.urls[0]}  {_or_dash(archive.size)}  {_or_dash(archive.sha256)}"
-        for archive in made.archives
+        f"{archive['url']}  {_or_dash(archive['size'])}  {_or_dash(archive['sha256'])}"
+        for archive in facts["archives"]
     ]
-    output.result("\n".join(lines), plan_facts(made))
+    output.result("\n".join(lines), facts)
     return 0
 
 
@@ -49,8 +55,8 @@ def where(arguments: argparse.Namespace, output: Output) -> int:
     asked = asked_of(arguments)
     prefixes = answered(asked, layout)
     if prefixes is None:
-        label = asked.label.text if asked.label is not None else None
-        there = [str(prefix.path) for prefix in find_prefixes(layout, product=asked.product, label=label)]
+        found = _of_label(layout, product=asked.product, label=asked.label)
+        there = [str(prefix.path) for prefix in found]
         raise NotInstalled(
             f"{arguments.label} is not installed like that; there: {', '.join(there) or 'nothing'}",
             where=layout.root,
@@ -64,24 +70,35 @@ def where(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _list_installed(arguments: argparse.Namespace, output: Output) -> None:
-    prefixes = list(find_prefixes(layout_of(arguments), label=arguments.label))
+    product = None if arguments.product is None else plain_product(arguments.product)
+    label = None if arguments.label is None else parse_label(arguments.label)
+    prefixes = list(_of_label(layout_of(arguments), product=product, label=label))
     output.result(
         "\n".join(str(prefix.path) for prefix in prefixes),
         prefixes_facts(prefixes),
     )
 
 
+def _of_label(layout: Layout, *, product: str | None, label: ReleaseLabel | None) -> Iterator[Prefix]:
+    """Yield what is installed of a label, or of every one that it is the beginning of."""
+    beginnings = [f"{each}." for each in label.candidates()] if label is not None else [""]
+    for prefix in find_prefixes(layout, product=product):
+        if f"{prefix.record.label}.".startswith(tuple(beginnings)):
+            yield prefix
+
+
 def _list_labels(arguments: argparse.Namespace, output: Output) -> None:
     from ..catalog import labels
 
+    product = arguments.product or "cudnn"
     found = labels(
-        product=arguments.product,
+        product=product,
         sources=sources_of(arguments),
         root=arguments.root,
         transfer=transfer_of(arguments),
     )
     names = [label.text for label in found]
-    output.result("\n".join(names), {"product": arguments.product, "labels": names})
+    output.result("\n".join(names), {"product": product, "labels": names})
 
 
 def _list_release(arguments: argparse.Namespace, output: Output) -> None:
@@ -89,7 +106,7 @@ def _list_release(arguments: argparse.Namespace, output: Output) -> None:
 
     found = manifest(
         arguments.label,
-        product=arguments.product,
+        product=arguments.product or "cudnn",
         sources=sources_of(arguments),
         root=arguments.root,
         refresh=arguments.refresh,

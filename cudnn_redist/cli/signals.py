@@ -1,17 +1,23 @@
-"""Ctrl-C and a runner's SIGTERM: the run ends in a moment, and a second signal ends it at once."""
+"""Ctrl-C and a runner's SIGTERM: the run ends in a moment, and a second signal ends it at once (C78)."""
 
 from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import socket
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
 __all__ = ["Terminated", "ending_promptly"]
+
+_HANDLED = (signal.SIGINT, signal.SIGTERM)
+_DEAF_SECONDS = 1.0
 
 
 class Terminated(BaseException):
@@ -22,27 +28,60 @@ class Terminated(BaseException):
 def ending_promptly() -> Iterator[None]:
     """Turn the first SIGINT or SIGTERM into an exception in the main thread, so that stages are cleaned up.
 
-    A second one ends the process on the spot: what is left behind is swept by a later run.
+    A second one ends the process on the spot, also after the block: what is left behind is swept by a later run.
+    A signal that is ignored (``nohup``, a shell's background job) stays ignored.
     """
-    handled = (signal.SIGINT, signal.SIGTERM)
-    try:
-        before = {number: signal.signal(number, _first) for number in handled}
-    except ValueError:
-        # Not the main thread: whoever called us there handles signals.
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread may handle signals: whoever called us elsewhere does it.
         yield
         return
+    heard = threading.Event()
+
+    def first(number: int, _frame: FrameType | None) -> NoReturn:
+        heard.set()
+        for each in before:
+            signal.signal(each, _end)
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+    before = {each: signal.getsignal(each) for each in _HANDLED if signal.getsignal(each) != signal.SIG_IGN}
+    for each in before:
+        signal.signal(each, first)
+    try:
+        with _ended_though_deaf(heard):
+            yield
+    finally:
+        if not heard.is_set():
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+@contextmanager
+def _ended_though_deaf(heard: threading.Event) -> Iterator[None]:
+    """End the process though the main thread hears no signal: a name lookup by the C library may take a minute.
+
+    The interpreter writes the number of each signal to a socket as it arrives, and a thread reads it there.
+    """
+    ours, theirs = socket.socketpair()
+
+    def listen() -> None:
+        with ours:
+            while numbers := ours.recv(1):
+                if numbers[0] in _HANDLED and not heard.wait(_DEAF_SECONDS):
+                    _end(numbers[0], None)
+
+    theirs.setblocking(False)
+    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=listen, name="cudnn-redist-signals", daemon=True).start()
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        theirs.close()
 
 
-def _first(number: int, _frame: FrameType | None) -> None:
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, _second)
-    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
-
-
-def _second(number: int, _frame: FrameType | None) -> None:
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    if sys.stderr is not None:
+        told = "interrupted" if number == signal.SIGINT else "terminated"
+        with suppress(OSError):
+            os.write(2, f"cudnn-redist: {told}\n".encode())
     os._exit(128 + number)

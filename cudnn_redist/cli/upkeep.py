@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..asking import plain_product
-from ..errors import NotInstalled, VerificationFailed
+from ..errors import NotInstalled, UsageError, VerificationFailed
 from ..manifest.labels import ReleaseLabel
 from ..manifest.targets import CudaVariant, parse_platform
 from ..prefix.installed import Prefix, find_prefixes
@@ -16,6 +17,7 @@ from .words import layout_of
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from .output import Output
 
@@ -31,7 +33,8 @@ def verify(arguments: argparse.Namespace, output: Output) -> int:
         for fault in faults:
             output.note(fault)
         bad = [str(path) for path, found in findings.items() if found]
-        raise VerificationFailed(f"{len(faults)} differences", where=", ".join(bad), findings=faults)
+        count = "1 difference" if len(faults) == 1 else f"{len(faults)} differences"
+        raise VerificationFailed(f"{count} from the record", where=", ".join(bad), findings=faults)
     output.result(
         "\n".join(f"{path}: as recorded" for path in findings),
         {"prefixes": [{**prefix_facts(prefix), "findings": []} for prefix in prefixes]},
@@ -53,19 +56,35 @@ def remove(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _named(arguments: argparse.Namespace) -> list[Prefix]:
-    """Return the prefix at a path, or those of a label that fit every choice given."""
+    """Return the prefix at a path, or those of a label, that fit every choice given.
+
+    What reads as a label is one, whatever the working directory holds: ``./9.27.0`` is the directory.
+    """
     target: str = arguments.target
-    if "/" in target or "\\" in target or Path(target).is_dir():
-        return [Prefix.open(Path(target))]
-    layout, label = layout_of(arguments), ReleaseLabel.parse(target)
-    fitting = [
+    try:
+        label = ReleaseLabel.parse(target)
+    except UsageError:
+        if not _is_path(target):
+            raise
+        path = Path(target).absolute()
+        return _fitting([Prefix.open(path)], arguments, where=path)
+    layout, product = layout_of(arguments), plain_product(arguments.product)
+    found = [
         prefix
         for candidate in label.candidates()
-        for prefix in find_prefixes(layout, product=plain_product(arguments.product), label=candidate.text)
-        if _fits(prefix, arguments)
+        for prefix in find_prefixes(layout, product=product, label=candidate.text)
     ]
+    return _fitting(found, arguments, where=layout.root)
+
+
+def _is_path(target: str) -> bool:
+    return "/" in target or "\\" in target or os.path.lexists(target)
+
+
+def _fitting(found: Iterable[Prefix], arguments: argparse.Namespace, *, where: Path) -> list[Prefix]:
+    fitting = [prefix for prefix in found if _fits(prefix, arguments)]
     if not fitting:
-        raise NotInstalled(f"no prefix of {target} that fits is installed", where=layout.root)
+        raise NotInstalled(f"no prefix of {arguments.target} that fits is installed", where=where)
     return fitting
 
 

@@ -67,5 +67,13 @@ def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
         "ca_file": arguments.ca_file,
     }
     known = {name: value for name, value in given.items() if value is not None}
-    netrc = Path(os.environ.get("NETRC") or Path("~", ".netrc")).expanduser()
-    return TransferOptions(netrc=netrc, **known)
+    return TransferOptions(netrc=_netrc(), **known)
+
+
+def _netrc() -> Path | None:
+    """Return the file of logins: the one that ``NETRC`` names, else the user's, if there is one to be read."""
+    if os.environ.get("NETRC"):
+        return Path(os.environ["NETRC"])
+    # Path.expanduser would raise where the user has no home, as in many a container.
+    usual = os.path.expanduser("~/.netrc")  # noqa: PTH111
+    return Path(usual) if os.access(usual, os.R_OK) else None

@@ -49,7 +49,7 @@ def check(prefix: Prefix) -> tuple[Finding, ...]:
 def _compare(root: Path, entry: Entry, recorded: dict[str, Entry]) -> Finding | None:
     try:
         detail = _difference(root / entry.path, entry, recorded)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Finding(path=entry.path, kind="missing", detail=f"the record has a {entry.kind} here")
     except OSError as error:
         return Finding(path=entry.path, kind="unreadable", detail=str(error.strerror))

@@ -7,9 +7,9 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import NotInstalled, PrefixError, RedistError
+from ..errors import NotAvailableError, NotInstalled, PrefixError, RedistError
 from ..layout import RECORD_NAME, Layout
-from ..manifest.choosing import Query, choose
+from ..manifest.choosing import Choice, Query, choose
 from .record import Entry, Record
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from ..manifest.labels import ReleaseLabel
     from .check import Finding
 
-__all__ = ["Prefix", "answer", "find_prefixes"]
+__all__ = ["Prefix", "answer", "answer_at", "find_prefixes"]
 
-# A record lies below product, label, component, platform and, mostly, variant.
-_DEPTHS = ("*/*/*/*", "*/*/*/*/*")
+# A record lies below product, label, component, platform and, mostly, variant; what begins with a dot is a stage,
+# or a prefix moved aside.
+_DEPTHS = (("[!.]*",) * 4, ("[!.]*",) * 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,15 @@ class Prefix:
 def find_prefixes(
     layout: Layout, *, product: str | None = None, label: str | None = None, component: str | None = None
 ) -> Iterator[Prefix]:
-    """Yield the prefixes under a root, by path; directories without a sound record are passed over."""
-    for pattern in _DEPTHS:
-        levels = pattern.split("/")
+    """Yield the prefixes under a root, by path; directories without a sound record are passed over.
+
+    ``PrefixError`` where the root may not be entered.
+    """
+    for depth in _DEPTHS:
+        levels = list(depth)
         for place, wanted in enumerate((product, label, component)):
             levels[place] = wanted or levels[place]
-        for record in sorted(layout.root.glob("/".join((*levels, RECORD_NAME)))):
+        for record in _found(layout.root, "/".join((*levels, RECORD_NAME))):
             try:
                 yield Prefix.open(record.parent)
             except RedistError:
@@ -100,15 +104,45 @@ def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -
     """Return the installed prefix that ``query`` asks for, or ``None`` when only a manifest can tell.
 
     What the manifest offers stands in the record of any prefix of the same component, so the choice made here is
-    the choice that the manifest would give.
+    the choice that the manifest would give; a refusal is left to the manifest, which knows more to say.
     """
     component = query.component or product
     for candidate in label.candidates():
-        for known in find_prefixes(layout, product=product, label=candidate.text, component=component):
-            choice = choose(query, known.record.offered)
+        known = next(find_prefixes(layout, product=product, label=candidate.text, component=component), None)
+        if known is not None:
+            choice = _choice(query, known.record)
+            if choice is None:
+                return None
             path = layout.prefix(product, candidate.text, component, choice.platform, choice.variant)
             return _sound(path, version=None if candidate == label else label.text)
     return None
+
+
+def answer_at(path: Path, *, product: str, label: ReleaseLabel, query: Query) -> Prefix | None:
+    """Return the prefix at ``path``, a directory of the user's own, where it is what ``query`` asks for."""
+    for candidate in label.candidates():
+        prefix = _sound(path, version=None if candidate == label else label.text)
+        choice = _choice(query, prefix.record) if prefix is not None else None
+        if prefix is not None and choice is not None:
+            component = query.component or product
+            wanted = (product, candidate.text, component, choice.platform, choice.variant)
+            if prefix.record.levels == wanted:
+                return prefix
+    return None
+
+
+def _found(root: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(root.glob(pattern))
+    except OSError as error:
+        raise PrefixError(f"cannot be read: {error.strerror}", phase="prefix", where=root) from error
+
+
+def _choice(query: Query, record: Record) -> Choice | None:
+    try:
+        return choose(query, record.offered)
+    except NotAvailableError:
+        return None
 
 
 def _sound(path: Path, *, version: str | None) -> Prefix | None:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
-from .publish import disk_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["point_link"]
+__all__ = ["point_link", "require_linkable"]
+
+
+def require_linkable(link: Path) -> None:
+    """Raise ``PrefixError`` where something else than a link stands at ``link``: asked before anything is fetched."""
+    if os.path.lexists(link) and not link.is_symlink():
+        raise PrefixError("exists and is no link; it is left alone", phase="link", where=link)
 
 
 def point_link(link: Path, prefix: Path) -> None:
     """Point ``link`` at ``prefix``, replacing a link that is there in one step.
 
-    Raises ``PrefixError`` where something else than a link stands in its place.
+    Raises ``PrefixError`` where something else than a link stands in its place, or the system refuses.
     """
-    if link.exists() and not link.is_symlink():
-        raise PrefixError("exists and is no link; it is left alone", phase="link", where=link)
+    require_linkable(link)
     beside = link.with_name(f".cudnn-redist-{secrets.token_hex(6)}.link")
-    with disk_errors(link, phase="link"):
+    try:
         link.parent.mkdir(parents=True, exist_ok=True)
         try:
             beside.symlink_to(prefix.absolute(), target_is_directory=True)
             beside.replace(link)
         finally:
             beside.unlink(missing_ok=True)
+    except OSError as error:
+        # Named is the link that the user knows, not the temporary one that the system speaks of.
+        raise PrefixError(error.strerror or str(error), phase="link", where=link) from error

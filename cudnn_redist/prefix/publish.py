@@ -84,18 +84,18 @@ class _Aside:
 
     def take(self) -> None:
         """Move the target aside; that it is already gone is as good."""
-        aside = aside_path(self._target, secrets.token_hex(6))
         with contextlib.suppress(FileNotFoundError):
-            _rename(self._target, aside)
+            aside = _moved_aside(self._target)
             self._discard()
             self._kept = aside
 
     def __exit__(self, failed: object, *exc: object) -> None:
-        if self._kept is not None and failed is not None:
-            with contextlib.suppress(OSError):
-                self._kept.rename(self._target)
-                return
-        self._discard()
+        if self._kept is None:
+            return
+        if failed is not None and not os.path.lexists(self._target):
+            _rename(self._kept, self._target)
+        else:
+            self._discard()
 
     def _discard(self) -> None:
         if self._kept is not None:
@@ -114,10 +114,8 @@ def disk_errors(where: object, *, phase: str) -> Iterator[None]:
 
 def remove_prefix(target: Path) -> None:
     """Move ``target`` aside, so that it is gone at once, and then delete it."""
-    aside = aside_path(target, secrets.token_hex(6))
     with contextlib.suppress(FileNotFoundError):
-        _rename(target, aside)
-        remove_tree(aside)
+        remove_tree(_moved_aside(target))
 
 
 def remove_tree(path: Path) -> None:
@@ -133,12 +131,16 @@ def remove_tree(path: Path) -> None:
 
 
 def sweep(directory: Path, *, older_than: float = _DAY) -> None:
-    """Remove stages and prefixes moved aside that a killed run left in ``directory`` (age in seconds)."""
+    """Remove stages and prefixes moved aside that a killed run left in ``directory``.
+
+    What was touched in the last ``older_than`` seconds, itself or anything in it, may be in use: a slow line fills
+    a stage for days.
+    """
     now = time.time()
     for pattern in (STAGE_PATTERN, ASIDE_PATTERN):
         for leftover in directory.glob(pattern):
             with contextlib.suppress(OSError):
-                if now - leftover.lstat().st_mtime > older_than:
+                if now - _last_touched(leftover) > older_than:
                     remove_tree(leftover)
 
 
@@ -161,6 +163,16 @@ def _renamed(source: Path, target: Path) -> bool:
     return True
 
 
+def _moved_aside(target: Path) -> Path:
+    """Move ``target`` out of the way, marked as touched just now: its age is what saves it from ``sweep``."""
+    aside = aside_path(target, secrets.token_hex(6))
+    with contextlib.suppress(PermissionError):
+        if not target.is_symlink():
+            os.utime(target)
+    _rename(target, aside)
+    return aside
+
+
 def _rename(source: Path, target: Path) -> None:
     for pause in (*_RENAME_PATIENCE, None):
         try:
@@ -173,11 +185,18 @@ def _rename(source: Path, target: Path) -> None:
             return
 
 
+def _last_touched(path: Path) -> float:
+    times = [path.lstat().st_mtime]
+    for directory, names, files in os.walk(path):
+        times.extend(Path(directory, name).lstat().st_mtime for name in (*names, *files))
+    return max(times)
+
+
 def _unlock(root: Path) -> None:
-    """Give the owner every right on directories, and write on files: Windows does not delete read-only ones."""
+    """Give the owner every right on directories, and on files where read-only ones cannot be deleted (Windows)."""
     root.chmod(stat.S_IRWXU)
     for directory, names, files in os.walk(root):
-        for name in (*names, *files):
+        for name in (*names, *files) if os.name == "nt" else names:
             path = Path(directory, name)
             if not path.is_symlink():
                 path.chmod(stat.S_IRWXU)
@@ -193,7 +212,10 @@ def _sync_tree(root: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    if os.name == "nt" and path.is_dir():
+        # Windows opens no directory as a file; it journals the names in one by itself.
+        return
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

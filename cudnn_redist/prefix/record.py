@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PrefixError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "Entry", "Record", "tree_digest"]
 
 SCHEMA = 1
+"""Raised when an older version could no longer read what this one writes."""
 
 EntryKind = Literal["file", "directory", "link"]
 
@@ -62,9 +63,14 @@ class Record:
     archive_sha256: str
     archive_size: int
     manifest_sha256: str
-    offered: Offers
+    offered: Offers = field(hash=False)
     entries: tuple[Entry, ...]
     generated: tuple[Entry, ...] = ()
+
+    @property
+    def levels(self) -> tuple[str | None, ...]:
+        """The names that lead to a prefix under a root, outermost first (``Layout.prefix``)."""
+        return (self.product, self.label, self.component, self.platform, self.variant)
 
     @property
     def tree(self) -> str:
@@ -104,33 +110,39 @@ class Record:
             raw = json.loads(data)
             if raw["schema"] != SCHEMA:
                 raise PrefixError(
-                    f"record of schema {raw['schema']!r}; this version reads schema {SCHEMA}",
+                    f"record of schema {raw['schema']!r:.60}; this version reads schema {SCHEMA}",
                     phase="record",
                     where=origin,
                 )
-            record = cls(
-                **{
-                    name: raw[name]
-                    for name in ("product", "label", "component", "version", "platform", "variant")
-                },
-                archive_path=raw["archive"]["path"],
-                archive_sha256=raw["archive"]["sha256"],
-                archive_size=raw["archive"]["size"],
-                manifest_sha256=raw["manifest"]["sha256"],
-                offered={Platform(name): tuple(names) for name, names in raw["offered"].items()},
-                entries=tuple(Entry(**entry) for entry in raw["files"]),
-                generated=tuple(Entry(**entry) for entry in raw["generated"]),
-            )
-            told = raw["tree"]
+            record = cls._of(raw)
+            told, found = raw["tree"], record.tree
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PrefixError(
                 f"damaged record ({type(error).__name__}: {error})", phase="record", where=origin
             ) from error
-        if told != record.tree:
+        if told != found:
             raise PrefixError(
                 "damaged record: its file list does not match its own digest", phase="record", where=origin
             )
         return record
+
+    @classmethod
+    def _of(cls, raw: dict[str, Any]) -> Record:
+        return cls(
+            product=_text(raw["product"]),
+            label=_text(raw["label"]),
+            component=_text(raw["component"]),
+            version=_text(raw["version"]),
+            platform=_text(raw["platform"]),
+            variant=_variant(raw["variant"]),
+            archive_path=_text(raw["archive"]["path"]),
+            archive_sha256=_text(raw["archive"]["sha256"]),
+            archive_size=_number(raw["archive"]["size"]),
+            manifest_sha256=_text(raw["manifest"]["sha256"]),
+            offered={Platform(name): tuple(map(_variant, names)) for name, names in raw["offered"].items()},
+            entries=tuple(map(_entry, raw["files"])),
+            generated=tuple(map(_entry, raw["generated"])),
+        )
 
 
 def tree_digest(entries: Iterable[Entry]) -> str:
@@ -146,3 +158,35 @@ def tree_digest(entries: Iterable[Entry]) -> str:
         line = f"{entry.path}\0{entry.kind}\0{execute}\0{content}\n"
         digest.update(line.encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
+
+
+def _entry(raw: dict[str, Any]) -> Entry:
+    """Read an entry, on whose path a prefix is judged: it never leaves the prefix."""
+    kind = raw["kind"]
+    path = _text(raw["path"])
+    if kind not in ("file", "directory", "link") or path.startswith("/") or ".." in path.split("/"):
+        raise ValueError(f"an entry is {raw!r:.80}")
+    return Entry(
+        path=path,
+        kind=kind,
+        size=_number(raw.get("size", 0)),
+        executable=raw.get("executable") is True,
+        sha256=_text(raw["sha256"]) if kind == "file" else None,
+        target=_text(raw["target"]) if kind == "link" else None,
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError(f"{value!r:.60} where a text is needed")
+    return value
+
+
+def _variant(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r:.60} where a size is needed")
+    return value

@@ -1,17 +1,19 @@
-"""Is there room? Asked before the first byte is fetched."""
+"""Is there room? Asked before the first byte is fetched, and told when it runs out all the same."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import shutil
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["require_space"]
+__all__ = ["full_disk", "require_space"]
 
 
 def require_space(needs: Iterable[tuple[Path, int]]) -> None:
@@ -29,6 +31,22 @@ def require_space(needs: Iterable[tuple[Path, int]]) -> None:
                 phase="space",
                 where=place,
             )
+
+
+@contextlib.contextmanager
+def full_disk(path: Path, *, needed: int) -> Iterator[None]:
+    """Turn a disk or quota that is full into a ``PrefixError`` that says what is ``needed`` in all (bytes) and free."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        free = shutil.disk_usage(_existing(path)).free
+        raise PrefixError(
+            f"{error.strerror}: needs about {needed:,} bytes in all, {free:,} are free with what was begun removed",
+            phase="space",
+            where=path,
+        ) from error
 
 
 def _existing(path: Path) -> Path:

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["my_turn"]
@@ -23,14 +23,15 @@ _log = logging.getLogger("cudnn_redist")
 
 _LOOK_AGAIN = 0.1
 _TELL_AGAIN = 60.0
+_HOLDER_SIZE = 200
 
 
 @contextlib.contextmanager
-def my_turn(path: Path, *, longest: float, enough: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def my_turn(path: Path, *, longest: float) -> Iterator[None]:
     """Hold the lock file ``path`` for the block, waiting at most ``longest`` seconds for it.
 
-    The lock is the kernel's: a process that dies gives it back, whatever file it leaves. Waiting ends early when
-    ``enough`` says that there is nothing left to wait for; waiting too long is no error.
+    The lock is the kernel's: a process that dies gives it back, whatever file it leaves. Waiting too long is no
+    error.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,32 +41,36 @@ def my_turn(path: Path, *, longest: float, enough: Callable[[], bool] = lambda: 
         yield
         return
     try:
-        _wait(handle, longest=longest, enough=enough)
+        _wait(handle, longest=longest)
         yield
     finally:
         os.close(handle)
 
 
-def _wait(handle: int, *, longest: float, enough: Callable[[], bool]) -> None:
-    start = told = time.monotonic()
+def _wait(handle: int, *, longest: float) -> None:
+    start = time.monotonic()
+    tell = start
     while not _locked(handle):
         now = time.monotonic()
-        if now - start > longest or enough():
+        if now - start > longest:
             return
-        if now == start or now - told > _TELL_AGAIN:
+        if now >= tell:
             _log.warning("waiting for %s, which is getting the same archive", _holder(handle))
-            told = now
+            tell = now + _TELL_AGAIN
         time.sleep(_LOOK_AGAIN)
     with contextlib.suppress(OSError):
         os.truncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
 
 
 def _holder(handle: int) -> str:
     try:
-        return os.pread(handle, 200, 0).decode("utf-8", "replace") or "another process"
+        os.lseek(handle, 0, os.SEEK_SET)
+        told = os.read(handle, _HOLDER_SIZE).decode("utf-8", "replace")
     except OSError:
-        return "another process"
+        told = ""
+    return told if told and told.isprintable() else "another process"
 
 
 def _locked(handle: int) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ..manifest.labels import ReleaseLabel
 
-__all__ = ["MANIFEST_LIMIT", "NoIndex", "Source", "TransferOptions"]
+__all__ = ["MANIFEST_LIMIT", "NoIndex", "RangeRefused", "Source", "TransferOptions"]
 
 # The largest of 207 real manifests has 58,445 bytes.
 MANIFEST_LIMIT = 4 * 1024 * 1024
@@ -38,6 +38,15 @@ class TransferOptions:
 
 class NoIndex(Exception):
     """The source does not list what it has."""
+
+
+class RangeRefused(Exception):
+    """A server has no bytes from the asked offset on, or answered with others; ``total`` is the size it tells."""
+
+    def __init__(self, cause: str, *, where: str, total: int | None) -> None:
+        super().__init__(cause)
+        self.where = where
+        self.total = total
 
 
 class Source(Protocol):

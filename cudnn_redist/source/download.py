@@ -11,17 +11,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from ..errors import (
-    ArchiveWithdrawn,
-    RedistError,
-    SizeMismatch,
-    TransferError,
-    TransientTransferError,
-)
+from ..errors import IntegrityError, SizeMismatch, TransferError, TransientTransferError
+from ..locations import redacted
+from .base import RangeRefused
 from .patience import Pace, Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
     from ..digest import Expected
     from .base import TransferOptions
@@ -34,7 +30,6 @@ _log = logging.getLogger("cudnn_redist")
 
 # Less than this is no progress: a server that gives a few bytes and hangs up must not be asked for ever.
 _PROGRESS = 64 * 1024
-_RANGE_NOT_SATISFIABLE = 416
 
 
 class Rewound(Exception):
@@ -46,16 +41,15 @@ class Stopped(Exception):
 
 
 class Download:
-    """Fills ``partial`` from the first of ``urls`` that gives the archive.
+    """Fills ``partial`` from ``url``.
 
-    ``url`` is the one it is at. ``on_bytes`` is called with the number of bytes there so far. ``fresh`` asks caches
-    to look again.
+    ``on_bytes`` is called with the number of bytes there so far. ``fresh`` asks caches to look again.
     """
 
     def __init__(
         self,
         partial: Partial,
-        urls: Sequence[str],
+        url: str,
         expected: Expected,
         *,
         source: HttpSource,
@@ -64,31 +58,37 @@ class Download:
         fresh: bool = False,
     ) -> None:
         self.partial = partial
-        self.url = urls[0] if urls else ""
-        self._urls = urls
+        self.url = url
         self._expected = expected
         self._source = source
         self._options = options
         self._on_bytes = on_bytes
         self._fresh = fresh
+        self._line = source.line()
         self._changed = threading.Condition()
-        self._landed = partial.size
+        if expected.size is not None and partial.size > expected.size:
+            partial.truncate()
+        self._landed = self._furthest = partial.size
         self._generation = 0
         self._complete = False
         self._stop = threading.Event()
-        self._body: Body | None = None
+        self._answered_by = redacted(url)
+        self._described = "nothing was asked: the bytes were left by an earlier run"
 
     def run(self) -> None:
         """Download until the archive has its promised size, or has ended where no size is promised.
 
-        Raises ``ArchiveWithdrawn``, ``TransferError`` (the first URL's error when all fail), ``SizeMismatch``, or
-        ``Stopped`` after ``stop``. However it ends, followers do not wait any longer.
+        Raises ``ArchiveWithdrawn``, ``TransferError``, ``SizeMismatch``, or ``Stopped`` after ``stop``. However it
+        ends, followers do not wait any longer.
         """
         try:
-            if self._expected.size is None or self._landed != self._expected.size:
-                self._from_any()
-        except BaseException:
+            if self._landed != self._expected.size:
+                self._fetch()
+        except BaseException as error:
+            stopped = self._stop.is_set()
             self.stop()
+            if stopped and isinstance(error, TransferError):
+                raise Stopped from error
             raise
         with self._changed:
             self._complete = True
@@ -97,9 +97,7 @@ class Download:
     def stop(self) -> None:
         """End the run and every follower promptly, from any thread."""
         self._stop.set()
-        body = self._body
-        if body is not None:
-            body.stop()
+        self._line.cut()
         with self._changed:
             self._changed.notify_all()
 
@@ -122,61 +120,68 @@ class Download:
         if self._stop.is_set():
             raise Stopped
 
+    def blamed(self, error: IntegrityError) -> IntegrityError:
+        """Return ``error`` with the URL that really answered and what it told of itself: stale edges do (C40)."""
+        return type(error)(
+            f"{error.cause} ({self._described})",
+            phase=error.phase,
+            where=self._answered_by,
+            expected=error.expected,
+            actual=error.actual,
+        )
+
     @property
     def generation(self) -> int:
         """How often the file started again."""
         return self._generation
 
-    def _from_any(self) -> None:
-        first: RedistError | None = None
-        for url in self._urls:
-            self.url = url
-            try:
-                self._from(url)
-            except (ArchiveWithdrawn, TransferError) as error:
-                _log.info("%s", error)
-                first = first or error
-            else:
-                return
-        if first is not None:
-            raise first
-
-    def _from(self, url: str) -> None:
+    def _fetch(self) -> None:
         patience = Patience(self._options, self._pause)
         while True:
-            before = self._landed
             try:
-                self._attempt(url)
-            except TransientTransferError as error:
-                _log.info("%s", error)
-                patience.after(error, progressed=self._landed - before >= _PROGRESS)
-            except TransferError as error:
-                if error.status != _RANGE_NOT_SATISFIABLE or self._landed == 0:
-                    raise
-                # The server has no such rest, or gave another one: only the whole archive is left to ask for.
+                self._attempt()
+            except RangeRefused as refused:
+                if self._landed == 0:
+                    raise TransferError(str(refused), where=refused.where) from refused
+                if self._expected.size is None and refused.total == self._landed:
+                    return
+                _log.info("%s: %s", refused.where, refused)
                 self._rewind()
+            except TransientTransferError as error:
+                if self._landed == self._expected.size:
+                    # All is there, and only the end of the answer is missing.
+                    return
+                _log.info("%s", error)
+                patience.after(error, progressed=self._progressed())
             else:
                 return
 
-    def _attempt(self, url: str) -> None:
+    def _attempt(self) -> None:
         request = self._source.open_archive(
-            url, offset=self._landed, validator=self.partial.validator, fresh=self._fresh
+            self.url,
+            line=self._line,
+            offset=self._landed,
+            validator=self.partial.validator_at(self.url),
+            fresh=self._fresh,
         )
         with request as body:
-            self._body = body
+            self._answered_by, self._described = body.url, body.description
             self._require_promised_size(body)
             if body.start != self._landed:
                 self._rewind()
             if self._landed == 0:
-                self.partial.validator = body.validator
-            self._fill(body)
+                self.partial.note(self.url, body.validator)
+            try:
+                self._fill(body)
+            except TransientTransferError as error:
+                raise self._incomplete(body, error.cause) from error
             self._require_whole(body)
 
     def _require_promised_size(self, body: Body) -> None:
         promised = self._expected.size
         if promised is not None and body.total not in (None, promised):
             raise SizeMismatch(
-                f"the server offers {body.total} bytes ({body.description()}), the manifest promises {promised}",
+                f"the server offers {body.total} bytes, the manifest promises {promised} ({body.description})",
                 phase="download",
                 where=body.url,
                 expected=promised,
@@ -185,7 +190,8 @@ class Download:
 
     def _fill(self, body: Body) -> None:
         pace = Pace(self._options, where=body.url)
-        for data in self._until_stopped(body):
+        for data in body:
+            self.check_stopped()
             self._require_no_surplus(len(data), body)
             self.partial.write_at(data, self._landed)
             with self._changed:
@@ -194,22 +200,11 @@ class Download:
             self._on_bytes(self._landed)
             pace.took(len(data), now=time.monotonic())
 
-    def _until_stopped(self, body: Body) -> Iterator[bytes]:
-        """Yield the body's pieces; an error that our own ``stop`` provoked is no error of the line."""
-        try:
-            for data in body:
-                self.check_stopped()
-                yield data
-        except TransferError:
-            if self._stop.is_set():
-                raise Stopped from None
-            raise
-
     def _require_no_surplus(self, coming: int, body: Body) -> None:
         promised = self._expected.size
         if promised is not None and self._landed + coming > promised:
             raise SizeMismatch(
-                f"more bytes than the promised {promised} ({body.description()})",
+                f"more bytes than the promised {promised} ({body.description})",
                 phase="download",
                 where=body.url,
                 expected=promised,
@@ -220,8 +215,20 @@ class Download:
         """Judge by what arrived: a body that ends too early is not always an error of the library (C24)."""
         promised = self._expected.size if self._expected.size is not None else body.total
         if promised is not None and self._landed < promised:
-            told = "empty body" if self._landed == 0 else "incomplete"
-            raise TransientTransferError(f"{told}: got {self._landed} of {promised} bytes", where=body.url)
+            raise self._incomplete(body, "the answer ended")
+
+    def _incomplete(self, body: Body, why: str) -> TransientTransferError:
+        told = "empty body" if self._landed == 0 else "incomplete"
+        promised = self._expected.size if self._expected.size is not None else body.total
+        of_all = "" if promised is None else f" of {promised}"
+        return TransientTransferError(f"{told}: got {self._landed}{of_all} bytes ({why})", where=body.url)
+
+    def _progressed(self) -> bool:
+        """Whether the furthest byte moved on: bytes that come again and again are no progress."""
+        progressed = self._landed - self._furthest >= _PROGRESS
+        if progressed:
+            self._furthest = self._landed
+        return progressed
 
     def _rewind(self) -> None:
         with self._changed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -14,12 +16,13 @@ __all__ = ["FileReader", "Follower"]
 _DRAIN = 1024 * 1024
 
 
-class _Judged:
+class _Judged(ABC):
     """Reads through a judge, and can finish the reading for its sake."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._peeked = b""
+        self._judged = False
         # A decoder that failed may leave its reading thread waiting in here while ``finish`` reads the rest.
         self._one_at_a_time = threading.Lock()
 
@@ -45,11 +48,17 @@ class _Judged:
         return self._next(size)
 
     def finish(self) -> None:
-        """Read what is left and pronounce: ``SizeMismatch`` or ``DigestMismatch`` unless all is as promised."""
+        """Read what is left and pronounce: ``SizeMismatch`` or ``DigestMismatch`` unless all is as promised.
+
+        Once it was, it stays so, whoever else reads the file by then.
+        """
+        if self._judged:
+            return
         self._peeked = b""
         while self._next(_DRAIN):
             pass
         self._judge.verdict()
+        self._judged = True
 
     def _next(self, size: int) -> bytes:
         with self._one_at_a_time:
@@ -57,8 +66,8 @@ class _Judged:
             self._judge.update(data)
             return data
 
-    def _take(self, size: int) -> bytes:
-        raise NotImplementedError
+    @abstractmethod
+    def _take(self, size: int) -> bytes: ...
 
 
 class Follower(_Judged):
@@ -93,3 +102,9 @@ class FileReader(_Judged):
 
     def _take(self, size: int) -> bytes:
         return self._file.read(size)
+
+    def again(self) -> BinaryIO:
+        """Return a file object on the same file, from its start; the position is shared with this reader."""
+        handle = os.dup(self._file.fileno())
+        os.lseek(handle, 0, os.SEEK_SET)
+        return os.fdopen(handle, "rb", buffering=0)

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import netrc
-import socket
-import ssl
+import logging
 import time
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from ..errors import (
-    ArchiveWithdrawn,
-    LabelNotFound,
-    ManifestError,
-    TransferError,
-    TransientTransferError,
-    UsageError,
-)
+from ..errors import LabelNotFound, ManifestError, TransferError, TransientTransferError
 from ..locations import redacted
-from .base import MANIFEST_LIMIT, NoIndex, TransferOptions
+from . import headers as told
+from .base import MANIFEST_LIMIT, NoIndex, RangeRefused, TransferOptions
 from .index import labels_of_page
+from .line import Line
+from .logins import Logins, origin
 from .patience import Patience
-from .trust import trusting_context
+from .refusals import GONE, proxy_refusal, refusal
+from .trust import refuses_certificate, trusting_context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..manifest.labels import ReleaseLabel
 
 __all__ = ["Body", "HttpSource"]
 
+_log = logging.getLogger("cudnn_redist")
+
 _MOST_REDIRECTS = 10
-_INDEX_LIMIT = 16 * 1024 * 1024
-_GONE = (404, 410)
-_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 _TRANSIENT = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
 
@@ -55,7 +47,8 @@ class Body:
         self.start = start
         self.total = total
         self.url = redacted(str(response.url))
-        self.validator = _validator(response.headers)
+        self.validator = told.validator(response.headers)
+        self.description = told.description(response.headers)
         self._response = response
 
     def __iter__(self) -> Iterator[bytes]:
@@ -63,30 +56,14 @@ class Body:
         with _translated(self.url, phase="download"):
             yield from self._response.iter_raw()
 
-    def stop(self) -> None:
-        """End a read that another thread is blocked in."""
-        stream = self._response.extensions.get("network_stream")
-        line = stream.get_extra_info("socket") if stream is not None else None
-        if line is not None:
-            with contextlib.suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
-
-    def description(self) -> str:
-        """Say what the server claims to send, for an error about it."""
-        headers = self._response.headers
-        told = [f"{headers.get('content-type', 'no content type')}"]
-        if "html" in told[0]:
-            told.append("looks like a web page")
-        named = ("age", "via", "x-cache", "server")
-        told.extend(f"{name}: {headers[name]}" for name in named if name in headers)
-        return ", ".join(told)
-
 
 class HttpSource:
     """Serves ``http:`` and ``https:`` URLs; a context manager, since it keeps connections open."""
 
     def __init__(self, options: TransferOptions) -> None:
         self._options = options
+        self._logins = Logins(options.netrc)
+        self._streams: list[Any] = []
 
     def __enter__(self) -> HttpSource:
         return self
@@ -95,10 +72,14 @@ class HttpSource:
         if "_client" in vars(self):
             self._client.close()
 
+    def line(self) -> Line:
+        """Return what ends the requests that are made on it."""
+        return Line(self._streams)
+
     def read_labels(self, folder_url: str) -> tuple[ReleaseLabel, ...]:
         """Read an index page; ``NoIndex`` where the server shows none. See ``Source``."""
         try:
-            page = self._read(folder_url, limit=_INDEX_LIMIT, phase="label")
+            page = self._read(folder_url, phase="label")
         except TransferError as error:
             if error.status in (401, 403):
                 raise NoIndex from error
@@ -109,36 +90,36 @@ class HttpSource:
 
     def read_manifest(self, url: str, *, fresh: bool = False) -> bytes:
         """Read a manifest; see ``Source``."""
-        return self._read(url, limit=MANIFEST_LIMIT, phase="manifest", fresh=fresh)
+        return self._read(url, phase="manifest", fresh=fresh)
 
     @contextlib.contextmanager
     def open_archive(
-        self, url: str, *, offset: int = 0, validator: str | None = None, fresh: bool = False
+        self, url: str, *, line: Line, offset: int = 0, validator: str | None = None, fresh: bool = False
     ) -> Iterator[Body]:
         """Ask for an archive's bytes from ``offset`` on, of the version that ``validator`` names.
 
         The answer's ``start`` says where the bytes really begin: ``offset``, or 0 when the server sends everything.
-        Raises ``ArchiveWithdrawn`` (404, 410) and ``TransferError``; one with status 416 means that the archive has
-        no byte at ``offset``.
+        Raises ``ArchiveWithdrawn`` (404, 410), ``TransferError``, and ``RangeRefused`` for a 416 or a 206 with other
+        bytes than the asked ones.
         """
         headers = {"Range": f"bytes={offset}-"} if offset else {}
         if offset and validator:
             headers["If-Range"] = validator
-        with self._answer(url, headers, phase="download", fresh=fresh) as response:
-            _require_success(response, phase="download")
+        with self._answer(url, headers, line, phase="download", fresh=fresh) as response:
             yield _body(response, offset=offset, validator=validator)
 
-    def _read(self, url: str, *, limit: int, phase: str, fresh: bool = False) -> bytes:
+    def _read(self, url: str, *, phase: str, fresh: bool = False) -> bytes:
         patience = Patience(self._options, time.sleep)
         while True:
             try:
-                return self._read_once(url, limit=limit, phase=phase, fresh=fresh)
+                return self._read_once(url, phase=phase, fresh=fresh)
             except TransientTransferError as error:
+                _log.info("%s", error)
                 patience.after(error)
 
-    def _read_once(self, url: str, *, limit: int, phase: str, fresh: bool) -> bytes:
-        with self._answer(url, {}, phase=phase, fresh=fresh) as response:
-            if response.status_code in _GONE:
+    def _read_once(self, url: str, *, phase: str, fresh: bool) -> bytes:
+        with self._answer(url, {}, self.line(), phase=phase, fresh=fresh) as response:
+            if response.status_code in GONE:
                 raise LabelNotFound(
                     f"no such release label (HTTP {response.status_code})", where=redacted(url)
                 )
@@ -147,23 +128,28 @@ class HttpSource:
             with _translated(url, phase=phase):
                 for piece in response.iter_bytes():
                     data += piece
-                    if len(data) > limit:
-                        raise ManifestError(f"more than {limit} bytes", phase=phase, where=redacted(url))
+                    if len(data) > MANIFEST_LIMIT:
+                        raise ManifestError(
+                            f"more than {MANIFEST_LIMIT} bytes", phase=phase, where=redacted(url)
+                        )
             return bytes(data)
 
     @contextlib.contextmanager
     def _answer(
-        self, url: str, headers: dict[str, str], *, phase: str, fresh: bool
+        self, url: str, headers: dict[str, str], line: Line, *, phase: str, fresh: bool
     ) -> Iterator[httpx.Response]:
         """Follow redirects: bounded, never to plain HTTP from TLS, the login only for where it was given for."""
-        target, login = self._with_login(url)
+        target, login = self._logins.of(url)
+        given_for = origin(target)
         if fresh:
             headers = {**headers, "Cache-Control": "no-cache"}
-        origin = _origin(target)
         for _ in range(_MOST_REDIRECTS + 1):
             with _translated(target, phase=phase):
-                auth = login if _origin(target) == origin else None
-                request = self._client.build_request("GET", target, headers=headers)
+                request = self._client.build_request(
+                    "GET", target, headers=headers, extensions={"trace": line.trace}
+                )
+                request.url = _Discreet(request.url)
+                auth = httpx.BasicAuth(*login) if login and origin(target) == given_for else None
                 response = self._client.send(request, stream=True, auth=auth)
             try:
                 if response.status_code not in _REDIRECT_STATUS or "location" not in response.headers:
@@ -172,31 +158,8 @@ class HttpSource:
                 target = _redirected(target, response.headers["location"], phase=phase)
             finally:
                 response.close()
+            _log.info("%s: redirected to %s", redacted(url), redacted(target))
         raise TransferError(f"more than {_MOST_REDIRECTS} redirects", phase=phase, where=redacted(url))
-
-    def _with_login(self, url: str) -> tuple[str, httpx.BasicAuth | None]:
-        """Take the login out of a URL, or look its host up in the netrc file."""
-        parts = urlsplit(url)
-        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-        if parts.username is not None:
-            with _translated(url, phase="download"):
-                given = httpx.URL(url)
-            return bare, httpx.BasicAuth(given.username, given.password)
-        known = self._netrc.authenticators(parts.hostname or "") if self._netrc else None
-        return bare, httpx.BasicAuth(known[0] or "", known[2] or "") if known else None
-
-    @cached_property
-    def _netrc(self) -> netrc.netrc | None:
-        path = self._options.netrc
-        if path is None or not path.is_file():
-            return None
-        try:
-            return netrc.netrc(str(path))
-        except netrc.NetrcParseError as error:
-            # The message would quote the token it stumbled over, which may be a password.
-            raise UsageError(f"netrc file damaged near line {error.lineno}", where=path) from None
-        except OSError as error:
-            raise UsageError(f"netrc file unreadable: {error.strerror}", where=path) from error
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -206,13 +169,20 @@ class HttpSource:
         context = trusting_context(options.ca_file)
         try:
             return httpx.Client(verify=context, timeout=patience, headers=headers)
-        except (ValueError, ImportError, httpx.InvalidURL) as error:
-            # The proxy variables are all that can be wrong here; their text may hold a password.
+        except (ValueError, ImportError, httpx.InvalidURL):
+            # The proxy variables are all that can be wrong here. The cause is left out: it may quote a password.
             raise TransferError(
                 "a proxy variable of the environment is not usable: it must be an http:// or https:// URL "
                 "with special characters percent-encoded",
                 phase="proxy",
-            ) from error
+            ) from None
+
+
+class _Discreet(httpx.URL):
+    """A URL whose text leaves out login and query: httpx logs the text of every URL that it asks."""
+
+    def __str__(self) -> str:
+        return redacted(super().__str__())
 
 
 @contextlib.contextmanager
@@ -222,14 +192,17 @@ def _translated(url: str, *, phase: str) -> Iterator[None]:
     try:
         yield
     except _TRANSIENT as error:
-        if _certificate_refused(error):
+        if refuses_certificate(error):
             raise TransferError(
-                f"TLS certificate not trusted: {_text(error)}", phase=phase, where=where
+                f"TLS certificate not trusted ({_text(error)}); --ca-file trusts a private authority",
+                phase=phase,
+                where=where,
             ) from error
         raise TransientTransferError(_text(error), phase=phase, where=where) from error
     except httpx.ProxyError as error:
-        raise TransferError(f"proxy: {_text(error)}", phase=phase, where=where) from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise proxy_refusal(str(error), where=where) from error
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        # UnicodeError: a host name with an empty part or one that is too long for DNS.
         raise TransferError(_text(error), phase=phase, where=where) from error
 
 
@@ -237,72 +210,37 @@ def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _certificate_refused(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
 def _redirected(url: str, location: str, *, phase: str) -> str:
-    target = urljoin(url, location)
-    scheme = urlsplit(target).scheme
-    if scheme not in ("http", "https") or (scheme == "http" and urlsplit(url).scheme == "https"):
+    try:
+        target = urljoin(url, location)
+        scheme, host, _ = origin(target)
+    except ValueError as error:
+        raise TransferError("redirect to an unreadable URL", phase=phase, where=redacted(url)) from error
+    downgraded = scheme == "http" and urlsplit(url).scheme == "https"
+    if scheme not in ("http", "https") or not host or downgraded:
         raise TransferError(f"redirect to {redacted(target)} refused", phase=phase, where=redacted(url))
     return target
 
 
 def _require_success(response: httpx.Response, *, phase: str) -> None:
-    status, url = response.status_code, redacted(str(response.url))
-    if response.is_success:
-        return
-    cause = f"HTTP {status} {response.reason_phrase}".rstrip()
-    if status in _GONE:
-        raise ArchiveWithdrawn(f"the server no longer has it ({cause})", phase=phase, where=url)
-    if status in _TRANSIENT_STATUS:
-        wish = _retry_after(response.headers)
-        raise TransientTransferError(cause, phase=phase, where=url, status=status, retry_after=wish)
-    if status == httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
-        cause += ": the proxy wants a login (special characters in it must be percent-encoded)"
-    raise TransferError(cause, phase=phase, where=url, status=status)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read seconds or a date (RFC 9110, section 10.2.3)."""
-    value = headers.get("retry-after", "")
-    if value.isdecimal():
-        return float(value)
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
+    if not response.is_success:
+        where = redacted(str(response.url))
+        raise refusal(
+            response.status_code, response.reason_phrase, response.headers, phase=phase, where=where
+        )
 
 
 def _body(response: httpx.Response, *, offset: int, validator: str | None) -> Body:
-    """Read where the bytes begin; an answer to a range that is not the asked one is a ``TransferError`` of 416."""
-    length = response.headers.get("content-length", "")
+    """Read where the bytes begin."""
+    asked = told.content_range(response.headers)
+    if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and offset:
+        cause = f"the server has no byte at {offset}"
+        raise RangeRefused(cause, where=redacted(str(response.url)), total=asked.total)
+    _require_success(response, phase="download")
     if response.status_code != httpx.codes.PARTIAL_CONTENT:
-        total = int(length) if length.isdecimal() else None
-        return Body(response, start=0, total=total)
-    unit, _, told = response.headers.get("content-range", "").partition(" ")
-    span, _, total_text = told.partition("/")
-    changed = validator is not None and _validator(response.headers) not in (None, validator)
-    if unit != "bytes" or span.partition("-")[0] != str(offset) or changed:
-        raise TransferError(
-            f"wrong answer to a request for the bytes from {offset} on",
-            where=redacted(str(response.url)),
-            status=httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE,
-        )
-    return Body(response, start=offset, total=int(total_text) if total_text.isdecimal() else None)
-
-
-def _validator(headers: Mapping[str, str]) -> str | None:
-    """Prefer a strong ETag; a weak one must not be used with ranges (RFC 9110, section 13.1.5)."""
-    etag = headers.get("etag", "")
-    return etag if etag.startswith('"') else headers.get("last-modified")
+        return Body(response, start=0, total=told.content_length(response.headers))
+    changed = validator is not None and told.is_changed(response.headers, validator)
+    if asked.start != offset or changed:
+        cause = f"wrong answer to a request for the bytes from {offset} on"
+        raise RangeRefused(cause, where=redacted(str(response.url)), total=None)
+    return Body(response, start=offset, total=asked.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
@@ -17,9 +18,11 @@ def labels_of_page(page: str) -> tuple[ReleaseLabel, ...]:
     be relative, absolute or percent-encoded.
     """
     links = _Links()
-    links.feed(page)
-    names = (unquote(urlsplit(target).path).rpartition("/")[2] for target in links.targets)
-    return tuple(sorted({label for name in names if (label := label_of(name))}))
+    # The parser of Python 3.11 and 3.12 asserts that what follows "<![" is a keyword it knows; the links before count.
+    with contextlib.suppress(AssertionError):
+        links.feed(page)
+        links.close()
+    return tuple(sorted({label for target in links.targets if (label := label_of(_file_name(target)))}))
 
 
 class _Links(HTMLParser):
@@ -30,3 +33,11 @@ class _Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "a":
             self.targets.extend(value for name, value in attrs if name == "href" and value)
+
+
+def _file_name(target: str) -> str:
+    try:
+        path = urlsplit(target).path
+    except ValueError:
+        return ""
+    return unquote(path).rpartition("/")[2]

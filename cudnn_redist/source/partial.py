@@ -15,49 +15,62 @@ import re
 import secrets
 import shutil
 import socket
+import stat
 import threading
 import time
 from typing import TYPE_CHECKING, BinaryIO
+
+from ..locations import redacted
+from .headers import is_sendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Partial", "sweep_partials"]
+__all__ = ["Partial", "discard_partials", "sweep_partials"]
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
+_BINARY = getattr(os, "O_BINARY", 0)
 _UNSAFE_IN_HOST = re.compile(r"[^A-Za-z0-9-]")
 
 
 class Partial:
-    """One open partial: bytes at offsets, and the validator under which the server gave them."""
+    """One open partial: bytes at offsets, and the validator under which the server gave them.
+
+    A context manager: at its end the file goes, or, after ``release``, stays for the next run.
+    """
 
     def __init__(self, path: Path, handle: int) -> None:
         self._path = path
         self._handle = handle
         self._seeking = threading.Lock()
+        self._open = True
         self._kept = False
 
     @classmethod
     def claim(cls, directory: Path, sha256: str) -> Partial:
         """Take over a partial that nobody fills any more, or start an empty one (mode 0600)."""
         directory.mkdir(parents=True, exist_ok=True)
-        own = directory / f"{sha256}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.part"
         for left in _left_behind(directory, sha256):
+            own = _own_path(directory, sha256)
             with contextlib.suppress(OSError):
                 left.rename(own)
                 with contextlib.suppress(FileNotFoundError):
                     _note(left).rename(_note(own))
-                return cls(own, os.open(own, os.O_RDWR | getattr(os, "O_BINARY", 0)))
-        return cls(own, _created(own))
+                return cls(own, os.open(own, os.O_RDWR | _BINARY))
+        own = _own_path(directory, sha256)
+        return cls(own, os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o600))
 
     def __enter__(self) -> Partial:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        os.close(self._handle)
-        if not self._kept:
+        # Closed first: Windows neither renames nor removes an open file.
+        self._close()
+        if self._kept:
+            self._set_free()
+        else:
             self._path.unlink(missing_ok=True)
             _note(self._path).unlink(missing_ok=True)
 
@@ -83,24 +96,25 @@ class Partial:
 
     def truncate(self) -> None:
         """Forget every byte and the validator they came with."""
-        os.truncate(self._handle, 0)
+        os.ftruncate(self._handle, 0)
         _note(self._path).unlink(missing_ok=True)
 
-    @property
-    def validator(self) -> str | None:
-        """The ETag or Last-Modified that the bytes came with, for ``If-Range`` (RFC 9110, section 13.1.5)."""
-        try:
-            noted = json.loads(_note(self._path).read_bytes())
-        except (OSError, ValueError):
-            return None
-        found = noted.get("validator") if isinstance(noted, dict) else None
-        return found if isinstance(found, str) else None
-
-    @validator.setter
-    def validator(self, value: str | None) -> None:
-        note = json.dumps({"validator": value}).encode()
+    def note(self, url: str, validator: str | None) -> None:
+        """Remember the ETag or Last-Modified that the bytes came with, and from where; no login, no token."""
+        note = json.dumps({"url": redacted(url), "validator": validator}).encode()
         with open(_note(self._path), "wb", opener=_private) as file:
             file.write(note)
+
+    def validator_at(self, url: str) -> str | None:
+        """Return what ``If-Range`` may say to ``url``; what another server said means nothing to it."""
+        try:
+            noted = json.loads(_note(self._path).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(noted, dict) or noted.get("url") != redacted(url):
+            return None
+        found = noted.get("validator")
+        return found if isinstance(found, str) and is_sendable(found) else None
 
     def open(self) -> BinaryIO:
         """Return a file object on this very file, at its start; its position is shared with no reader above."""
@@ -110,28 +124,38 @@ class Partial:
 
     def release(self) -> None:
         """Leave the bytes to the next run: a failure of transport is the one reason to keep them."""
-        sha256 = self._path.name.partition(".")[0]
-        free = self._path.with_name(f"{sha256}.free.{secrets.token_hex(4)}.part")
-        if self.size == 0:
-            return
-        with contextlib.suppress(FileNotFoundError):
-            _note(self._path).rename(_note(free))
-        self._path.rename(free)
-        self._kept = True
+        self._kept = self.size > 0
 
     def store_at(self, path: Path) -> None:
         """Give the complete file its final name, by a copy where that is on another file system."""
+        self._close()
+        beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
         try:
-            self._path.replace(path)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+            beside.touch(exist_ok=False)
+            # A store may be shared: its files get the mode that the umask leaves.
+            self._path.chmod(beside.stat().st_mode & 0o777)
             try:
+                self._path.replace(path)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
                 shutil.copyfile(self._path, beside)
                 beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self._handle)
+
+    def _set_free(self) -> None:
+        sha256 = self._path.name.partition(".")[0]
+        free = self._path.with_name(f"{sha256}.free.{secrets.token_hex(4)}.part")
+        with contextlib.suppress(FileNotFoundError):
+            _note(self._path).rename(_note(free))
+        with contextlib.suppress(FileNotFoundError):
+            self._path.rename(free)
 
     def _write_some(self, data: memoryview, offset: int) -> int:
         if hasattr(os, "pwrite"):
@@ -141,13 +165,25 @@ class Partial:
             return os.write(self._handle, data)
 
 
+def discard_partials(directory: Path, sha256: str) -> None:
+    """Remove what earlier runs left of an archive that is there now, or is nowhere any more."""
+    for path in _left_behind(directory, sha256):
+        with contextlib.suppress(OSError):
+            path.unlink()
+            _note(path).unlink(missing_ok=True)
+
+
 def sweep_partials(directory: Path, *, older_than: float = _DAY) -> None:
-    """Remove partials that nobody touched for ``older_than`` seconds."""
+    """Remove partials that nobody touched for ``older_than`` seconds, and the notes of those that are gone."""
     now = time.time()
-    for path in directory.glob("*.part*"):
+    for path in directory.glob("*.part"):
         with contextlib.suppress(OSError):
             if now - path.lstat().st_mtime > older_than:
                 path.unlink()
+    for note in directory.glob("*.part.json"):
+        with contextlib.suppress(OSError):
+            if not note.with_suffix("").exists() and now - note.lstat().st_mtime > older_than:
+                note.unlink()
 
 
 def _left_behind(directory: Path, sha256: str) -> Iterator[Path]:
@@ -155,17 +191,20 @@ def _left_behind(directory: Path, sha256: str) -> Iterator[Path]:
     sizes = {}
     for path in directory.glob(f"{sha256}.*.part"):
         with contextlib.suppress(OSError):
-            if _abandoned(path):
-                sizes[path] = path.lstat().st_size
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and os.access(path, os.R_OK | os.W_OK) and _abandoned(path):
+                sizes[path] = found.st_size
     yield from sorted(sizes, key=lambda path: sizes[path], reverse=True)
 
 
 def _abandoned(path: Path) -> bool:
-    _, host, pid, *_ = path.name.split(".")
-    if host == "free" or time.time() - path.lstat().st_mtime > _HOUR:
+    """Whether a partial is free, or its process is dead; of another machine's process only the age tells."""
+    _, *owner, _, _ = path.name.split(".")
+    if owner == ["free"]:
         return True
+    host, pid = (*owner, "", "")[:2]
     if host != _host() or not pid.isdecimal() or os.name == "nt":
-        return False
+        return time.time() - path.lstat().st_mtime > _HOUR
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -175,16 +214,16 @@ def _abandoned(path: Path) -> bool:
     return False
 
 
+def _own_path(directory: Path, sha256: str) -> Path:
+    return directory / f"{sha256}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.part"
+
+
 def _host() -> str:
     return _UNSAFE_IN_HOST.sub("-", socket.gethostname())[:64] or "host"
 
 
 def _note(path: Path) -> Path:
     return path.with_name(path.name + ".json")
-
-
-def _created(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def _private(path: str, flags: int) -> int:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from real.packing import Kind, Member
-    from real.wheel import WheelFile
+    from real.wheel import Wheel, WheelFile
 
 PRODUCT = "cudnn"
 
@@ -79,17 +79,26 @@ def contents(source: WheelFile) -> dict[str, zipfile.ZipInfo | str]:
 
 def repack(source: WheelFile, cache: Path, kind: Kind = "tar.xz") -> Tree:
     """Return the tree made of ``source``, from ``cache`` if this very code made it before."""
-    code = b"".join(Path(file).read_bytes() for file in (__file__, packing.__file__))
-    made_from = hashlib.sha256(source.wheel.sha256.encode() + code).hexdigest()
-    home = cache / f"{source.path.stem}.{kind}.tree-{made_from[:12]}"
-    if not home.exists():
-        stage = cache / f"{home.name}.{os.getpid()}"
+    made = tree(source.wheel, cache, kind)
+    if not made.path.exists():
+        stage = cache / f"{made.path.name}.{os.getpid()}"
         try:
-            _write_tree(source, _tree(source, stage, kind), kind)
-            stage.rename(home)
+            _write_tree(source, replace(made, path=stage), kind)
+            stage.rename(made.path)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
-    return _tree(source, home, kind)
+    return made
+
+
+def tree(wheel: Wheel, cache: Path, kind: Kind = "tar.xz") -> Tree:
+    """Return where ``repack`` has the tree of ``wheel``, made or not."""
+    code = b"".join(Path(file).read_bytes() for file in (__file__, packing.__file__))
+    made_from = hashlib.sha256(wheel.sha256.encode() + code).hexdigest()
+    return Tree(
+        path=cache / f"{wheel.file_name.removesuffix('.whl')}.{kind}.tree-{made_from[:12]}",
+        label=wheel.label,
+        relative_path=f"{wheel.component}/{wheel.platform}/{_top_folder(wheel)}.{kind}",
+    )
 
 
 def xz_blocks(archive: Path) -> int:
@@ -99,14 +108,7 @@ def xz_blocks(archive: Path) -> int:
     return int(totals.split("\t")[2])
 
 
-def _tree(source: WheelFile, home: Path, kind: Kind) -> Tree:
-    wheel = source.wheel
-    folder = f"{wheel.component}/{wheel.platform}"
-    return Tree(path=home, label=wheel.label, relative_path=f"{folder}/{_top_folder(source)}.{kind}")
-
-
-def _top_folder(source: WheelFile) -> str:
-    wheel = source.wheel
+def _top_folder(wheel: Wheel) -> str:
     return f"{wheel.component}-{wheel.platform}-{wheel.version}_cuda{wheel.cuda_major}-archive"
 
 
@@ -122,7 +124,7 @@ def _write_tree(source: WheelFile, tree: Tree, kind: Kind) -> None:
 
 
 def _members(source: WheelFile, wheel: zipfile.ZipFile) -> Iterator[Member]:
-    top, held = _top_folder(source), contents(source)
+    top, held = _top_folder(source.wheel), contents(source)
     newest = max(_mtime(info) for info in source.files.values())
     for folder in sorted({str(PurePosixPath(top, name).parent) for name in held}):
         yield packing.directory(folder, mtime=newest)

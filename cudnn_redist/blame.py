@@ -1,0 +1,39 @@
+"""Which of several failures to report when no source gave an archive, and what to say with it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import ArchiveWithdrawn, IntegrityError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .errors import RedistError
+    from .planner import PlannedArchive
+
+__all__ = ["reported"]
+
+
+def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> RedistError:
+    """Return the error for an archive that every source failed to give, one failure each, in their order.
+
+    The first counts, but that a source has no such archive is the least of the reasons. What was wanted is added
+    where it is gone (C41), and the manifest that made the promise where the bytes break it (C07).
+    """
+    failure = next((each for each in failures if not isinstance(each, ArchiveWithdrawn)), failures[0])
+    told: RedistError = failure
+    if isinstance(failure, ArchiveWithdrawn):
+        wanted = f"{archive.component} {archive.label} for {archive.platform}"
+        told = ArchiveWithdrawn(f"{failure.cause}: {wanted}", phase=failure.phase, where=failure.where)
+    elif isinstance(failure, IntegrityError):
+        told = type(failure)(
+            f"{failure.cause}; promised by the manifest with sha256 {archive.manifest_sha256}",
+            phase=failure.phase,
+            where=failure.where,
+            expected=failure.expected,
+            actual=failure.actual,
+        )
+    if told is not failure:
+        told.__cause__ = failure
+    return told

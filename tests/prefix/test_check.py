@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from prefix.made import EXECUTABLE, installed
+from prefix.ordinary import run_as_ordinary_user
+
+from cudnn_redist.prefix.check import Finding, check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HEADER = "include/cudnn.h"
+
+
+def test_an_untouched_prefix_has_no_findings(tmp_path: Path) -> None:
+    assert check(installed(tmp_path / "p")) == ()
+
+
+def test_times_do_not_matter(tmp_path: Path) -> None:
+    prefix = installed(tmp_path / "p")
+    os.utime(prefix.path / HEADER, (0, 0))
+    assert prefix.looks_whole()
+    assert check(prefix) == ()
+
+
+def remake(path: Path, data: bytes = b"") -> None:
+    path.unlink()
+    path.write_bytes(data)
+
+
+def relink(path: Path, target: str) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "kind", "detail"),
+    [
+        pytest.param(
+            lambda p: (p / HEADER).unlink(), HEADER, "missing", "the record has a file here", id="missing"
+        ),
+        pytest.param(
+            lambda p: (p / HEADER).write_bytes(b"x"), HEADER, "changed", "1 bytes, recorded as 13", id="size"
+        ),
+        pytest.param(
+            lambda p: (p / HEADER).write_bytes(b"#pragma twice"),
+            HEADER,
+            "changed",
+            "sha256 is abf019",
+            id="content",
+        ),
+        pytest.param(
+            lambda p: (p / EXECUTABLE).chmod(0o644),
+            EXECUTABLE,
+            "changed",
+            "is not executable, recorded as executable",
+            id="execute-bit-gone",
+        ),
+        pytest.param(
+            lambda p: (p / HEADER).chmod(0o755),
+            HEADER,
+            "changed",
+            "is executable, recorded as not",
+            id="execute-bit-come",
+        ),
+        pytest.param(
+            lambda p: relink(p / "lib/libcudnn.so", "/usr/lib/libcudnn.so"),
+            "lib/libcudnn.so",
+            "changed",
+            "links to /usr/lib/libcudnn.so, recorded as libcudnn.so.9",
+            id="link",
+        ),
+        pytest.param(
+            lambda p: remake(p / "lib/libcudnn.so"),
+            "lib/libcudnn.so",
+            "changed",
+            "is a file, recorded as a link",
+            id="file-for-link",
+        ),
+        pytest.param(
+            lambda p: relink(p / HEADER, EXECUTABLE), HEADER, "changed", "is a link", id="link-for-file"
+        ),
+        pytest.param(
+            lambda p: ((p / HEADER).unlink(), os.mkfifo(p / HEADER)),
+            HEADER,
+            "changed",
+            "is a special file, recorded as a file",
+            id="pipe-for-file",
+        ),
+        pytest.param(
+            lambda p: (p / "include/more.h").touch(),
+            "include/more.h",
+            "extra",
+            "a file that the record does not have",
+            id="extra-file",
+        ),
+        pytest.param(
+            lambda p: (p / "lib64").symlink_to("lib"), "lib64", "extra", "a link that", id="extra-link"
+        ),
+        pytest.param(
+            lambda p: (p / "empty").mkdir(), "empty", "extra", "a directory that", id="extra-directory"
+        ),
+    ],
+)
+def test_one_difference_is_one_finding(
+    change: Callable[[Path], object], path: str, kind: str, detail: str, tmp_path: Path
+) -> None:
+    prefix = installed(tmp_path / "p")
+    change(prefix.path)
+    (finding,) = prefix.verify()
+    assert (finding.path, finding.kind) == (path, kind)
+    assert detail in finding.detail
+    assert str(finding).startswith(f"{kind}: {path}: ")
+
+
+def test_every_difference_is_told_in_order_of_path(tmp_path: Path) -> None:
+    """C83: a set of libraries with one missing is not whole."""
+    prefix = installed(tmp_path / "p")
+    (prefix.path / HEADER).unlink()
+    (prefix.path / EXECUTABLE).unlink()
+    (prefix.path / "a").touch()
+    assert [(finding.path, finding.kind) for finding in check(prefix)] == [
+        ("a", "extra"),
+        (HEADER, "missing"),
+        (EXECUTABLE, "missing"),
+    ]
+    assert not prefix.looks_whole()
+
+
+def test_a_file_in_place_of_a_directory_hides_what_was_in_it(tmp_path: Path) -> None:
+    prefix = installed(tmp_path / "p")
+    (prefix.path / HEADER).unlink()
+    (prefix.path / "include").rmdir()
+    (prefix.path / "include").touch()
+    assert [(finding.path, finding.kind) for finding in check(prefix)] == [
+        ("include", "changed"),
+        (HEADER, "missing"),
+    ]
+
+
+UNREADABLE = """
+import sys
+from pathlib import Path
+from cudnn_redist.prefix.installed import Prefix
+for finding in Prefix.open(Path(sys.argv[1])).verify():
+    print(finding)
+"""
+
+
+def test_what_may_not_be_read_is_told_as_such(tmp_path: Path) -> None:
+    prefix = installed(tmp_path / "p")
+    (prefix.path / HEADER).chmod(0)
+    done = run_as_ordinary_user("-c", UNREADABLE, prefix.path)
+    assert (done.stdout, done.stderr) == (f"unreadable: {HEADER}: Permission denied\n", "")
+
+
+def test_findings_are_values() -> None:
+    finding = Finding(path="a", kind="extra", detail="a file")
+    assert finding == Finding(path="a", kind="extra", detail="a file")
+    assert str(finding) == "extra: a: a file"
