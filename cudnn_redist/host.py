@@ -1,14 +1,13 @@
-"""What this machine says about its platform and its CUDA, and where that was read."""
+"""What this machine says about its platform and its CUDA, and where that was read.
+
+What only some questions need is imported when they are asked: a fetch that finds everything in place starts here.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import platform as interpreter
 import re
-import shutil
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from .errors import UsageError
 from .manifest.targets import CudaVariant, Platform
 
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
@@ -38,14 +38,16 @@ _VERSION = re.compile(r"\b([1-9][0-9]?)\.([0-9]{1,2})\b")
 _NVCC_RELEASE = re.compile(r"\brelease ([0-9.]+)")
 
 
-def driver_cuda(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> CudaVariant | None:
+def driver_cuda(load: Callable[[str], ctypes.CDLL] | None = None) -> CudaVariant | None:
     """Return the newest CUDA that the installed driver runs, or ``None`` without a driver.
 
     Asks the driver library itself (``cuDriverGetVersion``, which needs no initialisation and no GPU).
     """
+    import ctypes
+
     name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
-        ask = load(name).cuDriverGetVersion
+        ask = (load or ctypes.CDLL)(name).cuDriverGetVersion
     except (OSError, AttributeError):
         return None
     number = ctypes.c_int(0)
@@ -71,8 +73,13 @@ class Machine:
 
     @classmethod
     def this(cls) -> Machine:
-        """Ask the interpreter."""
-        return cls(system=interpreter.system(), machine=interpreter.machine(), release=interpreter.release())
+        """Ask the operating system."""
+        if hasattr(os, "uname"):
+            told = os.uname()
+            return cls(system=told.sysname, machine=told.machine, release=told.release)
+        import platform
+
+        return cls(system=platform.system(), machine=platform.machine(), release=platform.release())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +177,9 @@ def _toolkits(environ: Mapping[str, str], root: Path) -> Iterator[tuple[CudaVari
     for variable in ("CUDA_PATH", "CUDA_HOME"):
         if environ.get(variable):
             yield _toolkit_version(Path(environ[variable])), f"{variable} {environ[variable]}"
-    nvcc = shutil.which("nvcc", path=environ.get("PATH", ""))
+    from shutil import which
+
+    nvcc = which("nvcc", path=environ.get("PATH", ""))
     if nvcc:
         yield _toolkit_version(Path(os.path.realpath(nvcc)).parent.parent), f"nvcc {nvcc}"
         yield _asked_nvcc(nvcc), f"{nvcc} --version"
@@ -210,6 +219,8 @@ def _of_text(text: str) -> CudaVariant | None:
 
 def _asked_nvcc(nvcc: str) -> CudaVariant | None:
     """Ask a compiler that lies apart from its toolkit (distribution packages, wrappers)."""
+    import subprocess
+
     try:
         told = subprocess.run(  # noqa: S603 - the user's own nvcc, found on the user's own PATH
             [nvcc, "--version"], capture_output=True, text=True, timeout=10, check=False, errors="replace"
