@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from redist import RedistServer, RedistTree
 from redist.faults import (
     Changed,
     Cut,
@@ -41,7 +39,9 @@ from cudnn_redist.errors import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from pathlib import Path
+
+    from redist import RedistServer, RedistTree
 
 IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
 WINDOWS = {"platform": "windows-x86_64"}

@@ -1,15 +1,14 @@
+"""Manifests, indexes and archives over HTTP: one request each, unless the line or the server fails."""
+
 from __future__ import annotations
 
 import gzip
-import logging
 import threading
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
-import respx
 from redist import RedistServer
 from redist.faults import (
     Cut,
@@ -20,7 +19,6 @@ from redist.faults import (
     NoLength,
     Page,
     Raw,
-    Redirect,
     Reset,
     Stall,
     Status,
@@ -67,67 +65,9 @@ def read(source: HttpSource, url: str, *, offset: int = 0, validator: str | None
         return b"".join(body)
 
 
-# What httpx raises becomes ours, whatever it is and whenever it comes.
-
-
-def exceptions_of(base: type[httpx.HTTPError]) -> list[type[httpx.HTTPError]]:
-    below = [found for child in base.__subclasses__() for found in exceptions_of(child)]
-    return [base, *below]
-
-
-TRANSPORT = exceptions_of(httpx.TransportError)
-PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.ProxyError)
-GENERAL = (httpx.TransportError, httpx.ProtocolError)
-
-
-class Breaking(httpx.SyncByteStream):
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield b"first"
-        raise self._error
-
-
-def is_permanent(kind: type[httpx.HTTPError]) -> bool:
-    return kind in GENERAL or issubclass(kind, PERMANENT)
-
-
-@pytest.mark.parametrize("kind", TRANSPORT, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("moment", ["request", "iteration"])
-def test_every_transport_error_is_translated(kind: type[httpx.TransportError], moment: str) -> None:
-    url = "http://mirror.example/x?token=secret"
-    error = kind("the reason")
-    effect = error if moment == "request" else httpx.Response(200, stream=Breaking(error))
-    with respx.mock(using="httpx") as router, HttpSource(QUICK) as source:
-        router.get(url).mock(side_effect=[effect])
-        with pytest.raises(TransferError, match="the reason") as caught:
-            read(source, url)
-
-    assert isinstance(caught.value, TransientTransferError) is not is_permanent(kind)
-    assert caught.value.__cause__ is error
-    assert caught.value.where == "http://mirror.example/x"
-
-
-@pytest.mark.parametrize(
-    "kind", [httpx.DecodingError, httpx.TooManyRedirects, httpx.InvalidURL, UnicodeError]
-)
-def test_other_errors_of_the_library_are_not_transient(kind: type[Exception]) -> None:
-    with respx.mock(using="httpx") as router, HttpSource(QUICK) as source:
-        router.get("http://mirror.example/x").mock(side_effect=[kind("why")])
-        with pytest.raises(TransferError, match="why") as caught:
-            read(source, "http://mirror.example/x")
-
-    assert type(caught.value) is TransferError
-
-
-@pytest.mark.parametrize("host", ["a..b", f"{'a' * 64}.example", "xn--a", "a b", "\u00e9\u0301..x"])
-def test_a_host_that_cannot_be_one_is_no_bug(host: str, source: HttpSource) -> None:
-    with pytest.raises(TransferError):
-        source.read_manifest(f"http://{host}/{NAME}")
-
-
-# Reading manifests and indexes.
+def get_path(server: RedistServer) -> str:
+    (found,) = server.directory.rglob("*linux-x86_64-9.27.0.42_cuda13*.tar.xz")
+    return found.relative_to(server.directory).as_posix()
 
 
 def test_a_manifest_comes_as_it_is(
@@ -232,9 +172,6 @@ def test_an_index_that_fails_is_an_error(redist_server: RedistServer, source: Ht
         source.read_labels(redist(redist_server))
 
 
-# C41: how long to wait, and when not to.
-
-
 def test_retry_after_is_respected(redist_server: RedistServer, tmp_path: Path) -> None:
     redist_server.fail(TAR, Status(503, headers={"Retry-After": "1"}))
     started = time.monotonic()
@@ -252,9 +189,6 @@ def test_a_wish_to_wait_for_hours_is_reported(redist_server: RedistServer, sourc
 
     assert caught.value.retry_after == 7200
     assert len(redist_server.log) == 1
-
-
-# Ranges.
 
 
 def test_the_rest_is_asked_for_under_its_validator(file_server: RedistServer, source: HttpSource) -> None:
@@ -296,141 +230,6 @@ def test_an_answer_without_length_has_no_total(file_server: RedistServer, source
         assert body.total is None
 
 
-# C32: redirects.
-
-
-def test_a_redirect_to_another_port_keeps_the_range(file_server: RedistServer, source: HttpSource) -> None:
-    with RedistServer(file_server.directory) as other:
-        file_server.always("x", Redirect(other.url + "x", 307))
-
-        assert read(source, file_server.url + "x", offset=990) == bytes(range(240, 250))
-        assert other.log[0].range == "bytes=990-"
-
-
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-def test_a_relative_redirect(
-    code: int, file_server: RedistServer, source: HttpSource, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "cudnn_redist")
-    file_server.fail("moved", Redirect("../x", code))
-
-    assert len(read(source, file_server.url + "a/moved?token=secret")) == 1000
-    assert f"{file_server.url}x" in caplog.text
-    assert "secret" not in caplog.text
-
-
-def test_a_loop_ends(file_server: RedistServer, source: HttpSource) -> None:
-    file_server.always("x", Redirect("x"))
-    with pytest.raises(TransferError, match="more than 10 redirects"):
-        read(source, file_server.url + "x")
-
-    assert len(file_server.log) == 11
-
-
-@pytest.mark.parametrize(
-    "to",
-    [
-        "ftp://u:secret@h/x",
-        "file:///etc/passwd",
-        "mailto:x@y",
-        "http://[bad",
-        "http://h:port/",
-        "http://h:99999/",
-    ],
-)
-def test_a_redirect_to_nowhere_is_refused(to: str, file_server: RedistServer, source: HttpSource) -> None:
-    file_server.always("x", Redirect(to))
-    with pytest.raises(TransferError) as caught:
-        read(source, file_server.url + "x")
-
-    assert "secret" not in str(caught.value)
-    assert len(file_server.log) == 1
-
-
-def test_a_redirect_without_a_target_is_no_success(file_server: RedistServer, source: HttpSource) -> None:
-    file_server.always("x", Status(302))
-    with pytest.raises(TransferError, match="HTTP 302"):
-        read(source, file_server.url + "x")
-
-
-def test_the_body_of_a_redirect_is_never_kept(redist_server: RedistServer, tmp_path: Path) -> None:
-    redist_server.always(TAR, Redirect("x.tar.xz"))
-    with pytest.raises(TransferError):
-        get(redist(redist_server), root=tmp_path)
-
-    assert nothing_left(tmp_path)
-
-
-# Logins.
-
-
-def authorized(server: RedistServer) -> list[bool]:
-    return ["authorization" in request.headers for request in server.log]
-
-
-@pytest.mark.parametrize("how", ["url", "netrc"])
-def test_a_login_goes_to_its_host_and_port_only(
-    how: str, redist_server: RedistServer, tmp_path: Path, clean_environment: Path
-) -> None:
-    login, netrc = "", clean_environment / ".netrc"
-    if how == "url":
-        login = "me:s3cret%23@"
-    else:
-        netrc.write_text("machine 127.0.0.1 login me password s3cret#\n")
-    redist_server.auth = ("me", "s3cret#")
-    with RedistServer(redist_server.directory) as cdn:
-        redist_server.always(TAR, Redirect(f"{cdn.url}cudnn/redist/"))
-        path = get_path(redist_server)
-        redist_server.always(TAR, Redirect(cdn.url + path))
-        options = TransferOptions(retries=0, netrc=netrc)
-
-        get(redist(redist_server, login), root=tmp_path, transfer=options)
-
-        assert authorized(redist_server) == [True, True]
-        assert authorized(cdn) == [False]
-
-
-def get_path(server: RedistServer) -> str:
-    (found,) = server.directory.rglob("*linux-x86_64-9.27.0.42_cuda13*.tar.xz")
-    return found.relative_to(server.directory).as_posix()
-
-
-def test_a_redirect_back_home_has_the_login_again(file_server: RedistServer, source: HttpSource) -> None:
-    file_server.auth = ("me", "pw")
-    with RedistServer(file_server.directory) as other:
-        file_server.fail("a/x", Redirect(other.url + "b/x"))
-        other.always("b/x", Redirect(file_server.url + "x"))
-
-        read(source, file_server.url.replace("//", "//me:pw@") + "a/x")
-
-    assert authorized(file_server) == [True, True]
-    assert authorized(other) == [False]
-
-
-def test_a_wrong_login_is_told_without_it(redist_server: RedistServer, tmp_path: Path) -> None:
-    redist_server.auth = ("me", "right")
-    with pytest.raises(TransferError, match="HTTP 401") as caught:
-        get(redist(redist_server, "me:wr0ng@"), root=tmp_path)
-
-    assert caught.value.status == 401
-    assert "wr0ng" not in str(caught.value)
-
-
-def test_the_librarys_own_log_has_no_token(
-    redist_server: RedistServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-
-    get(redist(redist_server, "me:s3cret@") + "?token=t0ken", root=tmp_path)
-
-    assert "HTTP Request: GET" in caplog.text
-    assert "s3cret" not in caplog.text
-    assert "t0ken" not in caplog.text
-
-
-# C33, C30, C24: what the body is, whatever the headers say.
-
-
 def test_a_page_for_a_manifest_is_not_json(redist_server: RedistServer, tmp_path: Path) -> None:
     redist_server.always(NAME, Page())
     with pytest.raises(ManifestError, match="not JSON but a page"):
@@ -453,9 +252,6 @@ def test_an_archive_is_never_decoded(fault: Fault, redist_server: RedistServer, 
 
     assert get(redist(redist_server), root=tmp_path).verify() == ()
     assert archives(redist_server)[0].headers["accept-encoding"] == "identity"
-
-
-# Ending a request from another thread.
 
 
 @pytest.mark.parametrize("fault", [Stall(10), Delay(20), Trickle(1)], ids=repr)
