@@ -8,7 +8,6 @@
 The names below are resolved when first used: importing this package loads nothing heavy.
 """
 
-import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from .unpack.options import UnpackOptions
 
 __version__ = "0.1.0"
-
-# A library prints nothing: without a handler of the caller's, notes would go to stderr by themselves.
-logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "Archive": "manifest.models",

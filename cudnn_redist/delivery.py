@@ -6,7 +6,6 @@ unpacking overlap. Whatever the way, nothing is handed on before size, digest an
 
 from __future__ import annotations
 
-import logging
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +23,7 @@ from .errors import (
     TransferError,
 )
 from .locations import is_local
+from .notes import log
 from .source.download import Download, Rewound, Stopped
 from .source.follow import FileReader, Follower
 from .source.partial import Partial, discard_partials
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from .source.base import TransferOptions
 
 __all__ = ["Delivered", "Delivery", "Progress"]
-
-_log = logging.getLogger("cudnn_redist")
 
 Phase = Literal["download", "unpack", "installed", "present"]
 
@@ -103,7 +101,7 @@ class Delivery:
             with file:
                 return self._from_file(file, store.path(sha256), archive, stage)
         except IntegrityError as error:
-            _log.warning("the stored archive is not what it was and is replaced: %s", error)
+            log.warning("the stored archive is not what it was and is replaced: %s", error)
             store.discard(sha256)
             stage.clear()
         return None
@@ -113,7 +111,7 @@ class Delivery:
         failures: list[RedistError] = []
         for url in archive.urls:
             if failures:
-                _log.warning("%s; trying the next source", failures[-1])
+                log.warning("%s; trying the next source", failures[-1])
                 stage.clear()
             try:
                 return self._from_source(url, archive, stage)
@@ -132,7 +130,7 @@ class Delivery:
             return self._download(url, archive, stage, fresh=False)
         except IntegrityError as error:
             # The partial was from another run, or a cache on the way is stale: one clean start tells (C29, C40).
-            _log.warning("%s; starting again", error)
+            log.warning("%s; starting again", error)
             stage.clear()
             return self._download(url, archive, stage, fresh=True)
 

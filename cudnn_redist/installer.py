@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from .delivery import Delivered, Delivery, Progress
 from .errors import ArchiveError, NotInstalled, PrefixError
 from .layout import RECORD_NAME
+from .notes import log
 from .prefix.installed import Prefix
 from .prefix.keeping import keep_manifest, note_install
 from .prefix.lib64 import add_lib64
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from .planner import Plan, PlannedArchive
 
 __all__ = ["InstallOptions", "install"]
-
-_log = logging.getLogger("cudnn_redist")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +136,7 @@ class _Installation:
                 replace=lambda: self._standing(archive) is None,
                 durable=self._options.durable,
             )
-            if mine:
+            if mine and not self._exact:
                 keep_manifest(
                     self._plan.layout, self._plan.product, self._plan.label, self._plan.manifest_data
                 )
@@ -170,7 +168,7 @@ class _Installation:
         """Say a thing once: a prefix is looked at several times in one run."""
         if sentence not in self._warned:
             self._warned.add(sentence)
-            _log.warning("%s", sentence)
+            log.warning("%s", sentence)
 
     def _require_ours(self, directory: Path) -> None:
         """Refuse a directory that the user named and that holds something else."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .digest import Expected
-from .errors import ManifestError, UsageError
+from .errors import ManifestError, RedistError, UsageError
 from .layout import Layout
 from .locations import Folder, redacted
 from .manifest.selection import offers, select
@@ -124,7 +124,7 @@ def make_plan(
     chosen: dict[str, PlannedArchive] = {}
     reasons: dict[str, None] = {}
     for query in queries:
-        selection = select(manifest, query, elsewhere=elsewhere)
+        selection = _selected(manifest, query, elsewhere)
         path = selection.archive.relative_path
         chosen[path] = _planned(
             manifest, selection, label=label, folders=folders, layout=layout, product=product
@@ -140,6 +140,14 @@ def make_plan(
         archives=tuple(chosen.values()),
         reasons=tuple(reasons),
     )
+
+
+def _selected(manifest: Manifest, query: Query, elsewhere: Iterable[Manifest]) -> Selection:
+    try:
+        return select(manifest, query, elsewhere=elsewhere)
+    except RedistError as error:
+        error.where = error.where or manifest.origin
+        raise
 
 
 def _planned(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from .errors import (
 from .locations import Folder, local_path, redacted
 from .manifest.labels import ReleaseLabel, newest
 from .manifest.models import Manifest
+from .notes import log
 from .prefix.installed import find_prefixes
 from .source.base import NoIndex, Source, TransferOptions
 from .source.directory import DirectorySource
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 __all__ = ["Resolved", "Resolver", "Sources"]
-
-_log = logging.getLogger("cudnn_redist")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +113,7 @@ class Resolver:
             except (LabelNotFound, TransferError) as error:
                 if not asked.is_partial:
                     raise
-                _log.info("%s", error)
+                log.info("%s", error)
         folder, labels = self._index(asked)
         found = newest(labels, within=asked)
         if found is None:
@@ -124,7 +122,7 @@ class Resolver:
                 where=redacted(self._folders[0].url),
                 available=[label.text for label in labels],
             )
-        _log.warning("label %s: the newest listed is %s", asked or LATEST, found)
+        log.warning("label %s: the newest listed is %s", asked or LATEST, found)
         return self._exact(found, fresh=fresh, first=folder)
 
     def _exact(self, asked: ReleaseLabel, *, fresh: bool, first: Folder | None = None) -> Resolved:
@@ -213,7 +211,7 @@ class Resolver:
         """Say so when a label no longer means what it meant when it was installed (C71)."""
         before = self._kept_manifest(resolved.label)
         if before is not None and before.sha256 != resolved.manifest.sha256:
-            _log.warning(
+            log.warning(
                 "label %s changed at its source: the manifest's sha256 was %s and is %s",
                 resolved.label,
                 before.sha256,
@@ -230,7 +228,7 @@ class _Failures:
 
     def note(self, error: RedistError, folder: Folder) -> None:
         """Remember an error; a source that does not answer is not asked for its other folders."""
-        _log.info("%s", error)
+        log.info("%s", error)
         self._first = self._first or error
         if isinstance(error, TransientTransferError):
             self._lost.add(folder.tree)

@@ -6,11 +6,13 @@ python examples/ci_script.py 9.27.0 --cuda 13 [--source URL] [--root DIR]
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from cudnn_redist import errors, fetch
 
 
 def main() -> int:
+    """Fetch, verify, export; the exit code is that of the error."""
     words = argparse.ArgumentParser()
     words.add_argument("label")
     words.add_argument("--cuda", required=True)
@@ -35,7 +37,7 @@ def main() -> int:
         return errors.VerificationFailed.exit_code
     lines = f"CUDNN_PATH={prefix.path}\nCUDNN_VERSION={prefix.record.version}\n"
     if github_env := os.environ.get("GITHUB_ENV"):
-        with open(github_env, "a", encoding="utf-8") as file:
+        with Path(github_env).open("a", encoding="utf-8") as file:
             file.write(lines)
     print(lines, end="")
     return 0

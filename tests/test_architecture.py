@@ -14,6 +14,7 @@ PACKAGE = Path(cudnn_redist.__file__).parent
 
 ROOMS = (
     "errors",
+    "notes",
     "manifest",
     "host",
     "locations",

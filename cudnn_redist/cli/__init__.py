@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-import traceback
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import RedistError
@@ -14,7 +11,7 @@ from .parser import parse
 from .signals import Terminated, ending_promptly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -25,7 +22,9 @@ _READER_GONE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: the one that README's table of exit codes gives it."""
     words = list(sys.argv[1:] if argv is None else argv)
-    output = Output(json="--json" in words, quiet="--quiet" in words or "-q" in words)
+    output = Output(
+        json="--json" in words, quiet="--quiet" in words or "-q" in words, debug="--debug" in words
+    )
     try:
         with ending_promptly():
             return _ended(words, output)
@@ -36,21 +35,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _ended(words: Sequence[str], output: Output) -> int:
-    debug = "--debug" in words
     try:
-        with _told(output, debug=debug):
-            arguments = parse(words)
-            code: int = arguments.run(arguments, output)
-            return code
+        arguments = parse(words)
+        code: int = arguments.run(arguments, output)
+        return code  # noqa: TRY300 - the whole of it is what may fail
     except RedistError as error:
-        _trace(debug=debug)
+        _trace(output)
         output.failure(error.facts(), str(error))
         return error.exit_code
     except BrokenPipeError:
         # Whoever read our results has gone, and wants no words about it.
         return _READER_GONE
     except Exception as error:  # noqa: BLE001 - the last line of defence: a bug must not look like a traceback
-        _trace(debug=debug)
+        _trace(output)
         cause = f"bug: {type(error).__name__}: {error} (--debug shows where; please report it)"
         return _failed(output, "Bug", 1, cause)
 
@@ -61,29 +58,8 @@ def _failed(output: Output, kind: str, code: int, cause: str) -> int:
     return code
 
 
-@contextmanager
-def _told(output: Output, *, debug: bool) -> Iterator[None]:
-    """Show what the library notes while it works: warnings, and with ``--debug`` everything."""
-    log, teller = logging.getLogger("cudnn_redist"), _Teller(output)
-    before = log.level
-    log.addHandler(teller)
-    log.setLevel(logging.DEBUG if debug else logging.WARNING)
-    try:
-        yield
-    finally:
-        log.removeHandler(teller)
-        log.setLevel(before)
+def _trace(output: Output) -> None:
+    if output.debug:
+        import traceback
 
-
-class _Teller(logging.Handler):
-    def __init__(self, output: Output) -> None:
-        super().__init__()
-        self._output = output
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._output.note(record.getMessage())
-
-
-def _trace(*, debug: bool) -> None:
-    if debug:
         traceback.print_exc()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ..errors import NotInstalled, PrefixError, UsageError
 from ..fetcher import answered
 from ..prefix.installed import Prefix
-from ..prefix.link import point_link, require_linkable
 from .facts import dry_run_facts, prefixes_facts
 from .words import asked_of, layout_of, plan_of, transfer_of
 
@@ -26,12 +25,17 @@ def fetch(arguments: argparse.Namespace, output: Output) -> int:
     _require_sense(arguments)
     prefixes = _answered(arguments, output)
     if prefixes is None:
-        plan = _planned(arguments, output)
-        if arguments.dry_run:
-            _tell_plan(plan, output)
-            return 0
-        prefixes = _installed(plan, arguments, output)
+        from .listening import notes_shown
+
+        with notes_shown(output):
+            plan = _planned(arguments, output)
+            if arguments.dry_run:
+                _tell_plan(plan, output)
+                return 0
+            prefixes = _installed(plan, arguments, output)
     if arguments.link is not None:
+        from ..prefix.link import point_link
+
         point_link(arguments.link, prefixes[0].path)
     output.result("\n".join(str(prefix.path) for prefix in prefixes), prefixes_facts(prefixes))
     return 0
@@ -40,6 +44,8 @@ def fetch(arguments: argparse.Namespace, output: Output) -> int:
 def _require_sense(arguments: argparse.Namespace) -> None:
     """Refuse what cannot end well before anything is asked or written."""
     if arguments.link is not None:
+        from ..prefix.link import require_linkable
+
         require_linkable(arguments.link)
     if arguments.dest is None:
         return

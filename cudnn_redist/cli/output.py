@@ -23,9 +23,10 @@ class Output:
     ``before_note`` is called before each note: a progress bar makes room for it.
     """
 
-    def __init__(self, *, json: bool, quiet: bool) -> None:
+    def __init__(self, *, json: bool, quiet: bool, debug: bool = False) -> None:
         self.json = json
         self.quiet = quiet
+        self.debug = debug
         self.before_note: Callable[[], object] = lambda: None
 
     def result(self, text: str, facts: Mapping[str, Any]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..errors import UsageError
@@ -23,16 +22,17 @@ from .options import (
 )
 from .output import Output, print_result
 
-__all__ = ["Parser", "parse"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-_Command = Callable[[argparse.Namespace, Output], int]
+__all__ = ["Parser", "parse"]
 
 _LABEL_HELP = "9.27.0; the newest of 9.27 or 9; latest"
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Return the parsed words, with the command's function as ``run``; ``UsageError`` for what makes no sense."""
-    return _parser().parse_args(words)
+    return _parser(words).parse_args(words)
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,7 +63,20 @@ if TYPE_CHECKING:
     _Group = argparse._ArgumentGroup  # noqa: SLF001
 
 
-def _parser() -> Parser:
+class _Command(NamedTuple):
+    """A command as it is shown, where its function lives (module:name), and what adds its options."""
+
+    usage: str
+    home: str
+    text: str
+    add_options: Callable[[Parser], None]
+
+    @property
+    def name(self) -> str:
+        return self.usage.partition(" ")[0]
+
+
+def _parser(words: Sequence[str]) -> Parser:
     parser = Parser(
         prog="cudnn-redist",
         description="From a cuDNN release label to a verified, versioned local prefix.",
@@ -72,20 +85,28 @@ def _parser() -> Parser:
         "9 verify found a fault, 130 and 143 ended by a signal.",
     )
     parser.add_argument("--version", action="version", version=f"cudnn-redist {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _add_fetch(commands)
-    _add_list(commands)
-    _add_url(commands)
-    _add_where(commands)
-    _add_verify(commands)
-    _add_remove(commands)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="cudnn-redist")
+    for command in _COMMANDS:
+        added = _added(commands, command)
+        # Options cost time to add, and a fetch that finds everything in place has none to lose.
+        if command.name in words:
+            command.add_options(added)
     return parser
 
 
-def _add_fetch(commands: _Commands) -> None:
-    fetch = _command(
-        commands, "fetch LABEL", "getting:fetch", "install a release and print the path of its prefix"
+def _added(commands: _Commands, command: _Command) -> Parser:
+    parser = commands.add_parser(
+        command.name,
+        help=command.text,
+        usage=f"cudnn-redist {command.usage} [OPTION]...",
+        description=command.text[0].upper() + command.text[1:] + ".",
+        add_help=False,
     )
+    parser.set_defaults(run=_late(command.home))
+    return parser
+
+
+def _add_fetch(fetch: Parser) -> None:
     fetch.group(WHAT).add_argument("label", metavar="LABEL", help=_LABEL_HELP)
     add_choices(fetch)
     add_sources(fetch)
@@ -96,10 +117,7 @@ def _add_fetch(commands: _Commands) -> None:
     add_telling(fetch)
 
 
-def _add_list(commands: _Commands) -> None:
-    show = _command(
-        commands, "list [LABEL]", "showing:list_", "show labels, what a label has, or what is installed"
-    )
+def _add_list(show: Parser) -> None:
     add = show.group(WHAT).add_argument
     add("label", metavar="LABEL", nargs="?", help="show what this release has")
     add("--installed", action="store_true", help="show what is installed, of every product or the one given")
@@ -110,8 +128,7 @@ def _add_list(commands: _Commands) -> None:
     add_telling(show)
 
 
-def _add_url(commands: _Commands) -> None:
-    url = _command(commands, "url LABEL", "showing:url", "print URLs, sizes and digests, and fetch nothing")
+def _add_url(url: Parser) -> None:
     url.group(WHAT).add_argument("label", metavar="LABEL", help=_LABEL_HELP)
     add_choices(url)
     add_sources(url)
@@ -120,24 +137,11 @@ def _add_url(commands: _Commands) -> None:
     add_telling(url)
 
 
-def _add_where(commands: _Commands) -> None:
-    where = _command(commands, "where LABEL", "showing:where", "print the path of an installed prefix")
+def _add_where(where: Parser) -> None:
     where.group(WHAT).add_argument("label", metavar="LABEL", help="a full label, such as 9.27.0")
     add_choices(where)
     add_root(where)
     add_telling(where)
-
-
-def _add_verify(commands: _Commands) -> None:
-    verify = _command(
-        commands, "verify LABEL|PREFIX", "upkeep:verify", "compare installed files with their record"
-    )
-    _add_installed(verify)
-
-
-def _add_remove(commands: _Commands) -> None:
-    remove = _command(commands, "remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes")
-    _add_installed(remove)
 
 
 def _add_installed(parser: Parser) -> None:
@@ -149,25 +153,28 @@ def _add_installed(parser: Parser) -> None:
     add_telling(parser)
 
 
-def _command(commands: _Commands, usage: str, home: str, text: str) -> Parser:
-    name = usage.partition(" ")[0]
-    parser = commands.add_parser(
-        name,
-        help=text,
-        usage=f"cudnn-redist {usage} [OPTION]...",
-        description=text[0].upper() + text[1:] + ".",
-        add_help=False,
-    )
-    parser.set_defaults(run=_late(home))
-    return parser
+_COMMANDS = (
+    _Command(
+        "fetch LABEL", "getting:fetch", "install a release and print the path of its prefix", _add_fetch
+    ),
+    _Command(
+        "list [LABEL]", "showing:list_", "show labels, what a label has, or what is installed", _add_list
+    ),
+    _Command("url LABEL", "showing:url", "print URLs, sizes and digests, and fetch nothing", _add_url),
+    _Command("where LABEL", "showing:where", "print the path of an installed prefix", _add_where),
+    _Command(
+        "verify LABEL|PREFIX", "upkeep:verify", "compare installed files with their record", _add_installed
+    ),
+    _Command("remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", _add_installed),
+)
 
 
-def _late(home: str) -> _Command:
+def _late(home: str) -> Callable[[argparse.Namespace, Output], int]:
     """Import a command's module only when it runs: ``--help`` must start light."""
     module, _, name = home.partition(":")
 
     def run(arguments: argparse.Namespace, output: Output) -> int:
-        command: _Command = getattr(import_module(f".{module}", __package__), name)
-        return command(arguments, output)
+        code: int = getattr(import_module(f".{module}", __package__), name)(arguments, output)
+        return code
 
     return run

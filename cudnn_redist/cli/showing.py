@@ -28,16 +28,23 @@ def list_(arguments: argparse.Namespace, output: Output) -> int:
     """Show the labels of a source, what one label has, or what is installed."""
     if arguments.installed:
         _list_installed(arguments, output)
-    elif arguments.label is not None:
-        _list_release(arguments, output)
-    else:
-        _list_labels(arguments, output)
+        return 0
+    from .listening import notes_shown
+
+    with notes_shown(output):
+        if arguments.label is not None:
+            _list_release(arguments, output)
+        else:
+            _list_labels(arguments, output)
     return 0
 
 
 def url(arguments: argparse.Namespace, output: Output) -> int:
     """Print URL, size and sha256 of each archive, one a line: the plan, without doing it."""
-    made = plan_of(arguments)
+    from .listening import notes_shown
+
+    with notes_shown(output):
+        made = plan_of(arguments)
     for reason in made.reasons:
         output.note(reason)
     facts = plan_facts(made)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import threading
 from contextlib import contextmanager, suppress
@@ -59,24 +58,28 @@ def ending_promptly() -> Iterator[None]:
 def _ended_though_deaf(heard: threading.Event) -> Iterator[None]:
     """End the process though the main thread hears no signal: a name lookup by the C library may take a minute.
 
-    The interpreter writes the number of each signal to a socket as it arrives, and a thread reads it there.
+    The interpreter writes the number of each signal to a pipe as it arrives, and a thread reads it there. (Windows
+    takes no pipe for this, and ends a console program by itself.)
     """
-    ours, theirs = socket.socketpair()
+    if os.name == "nt":
+        yield
+        return
+    ours, theirs = os.pipe()
 
     def listen() -> None:
-        with ours:
-            while numbers := ours.recv(1):
-                if numbers[0] in _HANDLED and not heard.wait(_DEAF_SECONDS):
-                    _end(numbers[0], None)
+        while numbers := os.read(ours, 1):
+            if numbers[0] in _HANDLED and not heard.wait(_DEAF_SECONDS):
+                _end(numbers[0], None)
+        os.close(ours)
 
-    theirs.setblocking(False)
-    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    os.set_blocking(theirs, False)
+    before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
     threading.Thread(target=listen, name="cudnn-redist-signals", daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        theirs.close()
+        os.close(theirs)
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from ..asking import Ask, ask
 from ..host import default_root
 from ..layout import Layout
-from ..source.base import TransferOptions
 
 if TYPE_CHECKING:
     import argparse
 
     from ..planner import Plan
+    from ..source.base import TransferOptions
 
 __all__ = ["asked_of", "layout_of", "plan_of", "sources_of", "transfer_of"]
 
@@ -60,6 +60,8 @@ def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
     """Return how patient to be, and whom to trust."""
+    from ..source.base import TransferOptions
+
     given = {
         "retries": arguments.retries,
         "stall_timeout": arguments.stall_timeout,

@@ -1,7 +1,7 @@
 """What NVIDIA published, as values, and the choosing of one archive of it: no files, no network, no clock.
 
-The models need pydantic and are resolved when first asked for; labels, targets and the rules of choosing are
-light, so that an installed prefix is found without it.
+The models need pydantic and, like selection, are resolved when first asked for; labels, targets and the rules of
+choosing are light, so that an installed prefix is found without it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from .choosing import Choice, Offers, Query, choose, choose_platform, choose_variant
 from .labels import ReleaseLabel, label_of, newest
-from .selection import Selection, offers, select
 from .targets import HOST_INDEPENDENT, CudaVariant, Platform, is_plain_name, parse_platform
 
 if TYPE_CHECKING:
     from .models import Archive, Component, Manifest
     from .reading import MAX_MANIFEST_BYTES
+    from .selection import Selection, offers, select
 
 __all__ = [
     "HOST_INDEPENDENT",
@@ -47,6 +47,9 @@ _LATE = {
     "Component": ".models",
     "Manifest": ".models",
     "MAX_MANIFEST_BYTES": ".reading",
+    "Selection": ".selection",
+    "offers": ".selection",
+    "select": ".selection",
 }
 
 

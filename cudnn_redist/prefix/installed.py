@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import NotAvailableError, NotInstalled, PrefixError, RedistError
+from ..errors import NotAvailableError, NotInstalled, PrefixError
 from ..layout import RECORD_NAME, Layout
 from ..manifest.choosing import Choice, Query, choose
 from .record import Entry, Record
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..manifest.labels import ReleaseLabel
     from .check import Finding
 
-__all__ = ["Prefix", "answer", "answer_at", "find_prefixes"]
+__all__ = ["Prefix", "answer", "answer_at", "find_directories", "find_prefixes"]
 
 # A record lies below product, label, component, platform and, mostly, variant; what begins with a dot is a stage,
 # or a prefix moved aside.
@@ -89,15 +90,21 @@ def find_prefixes(
 
     ``PrefixError`` where the root may not be entered.
     """
+    for directory in find_directories(layout, product=product, label=label, component=component):
+        with contextlib.suppress(NotInstalled, PrefixError):
+            yield Prefix.open(directory)
+
+
+def find_directories(
+    layout: Layout, *, product: str | None = None, label: str | None = None, component: str | None = None
+) -> Iterator[Path]:
+    """Yield the directories under a root that have a record, sound or damaged; ``PrefixError`` as above."""
     for depth in _DEPTHS:
         levels = list(depth)
         for place, wanted in enumerate((product, label, component)):
             levels[place] = wanted or levels[place]
         for record in _found(layout.root, "/".join((*levels, RECORD_NAME))):
-            try:
-                yield Prefix.open(record.parent)
-            except RedistError:
-                continue
+            yield record.parent
 
 
 def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -> Prefix | None:

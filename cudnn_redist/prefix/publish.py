@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .record import Record
 
-__all__ = ["Stage", "disk_errors", "remove_prefix", "remove_tree", "sweep", "write_file"]
+__all__ = ["Stage", "disk_errors", "nearest_existing", "remove_prefix", "remove_tree", "sweep", "write_file"]
 
 # A scanner on Windows may hold a fresh file open for some seconds; a rename meanwhile is refused (C69).
 _RENAME_PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -37,14 +37,19 @@ class Stage:
     def __init__(self, target: Path) -> None:
         self.target = target
         self.path = stage_path(target, secrets.token_hex(6))
+        self._ground = nearest_existing(target.parent)
 
     def __enter__(self) -> Stage:
-        self.target.parent.mkdir(parents=True, exist_ok=True)
-        self.path.mkdir()
-        return self
+        while True:
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            # Another run that failed may remove the empty parents that both want.
+            with contextlib.suppress(FileNotFoundError):
+                self.path.mkdir()
+                return self
 
     def __exit__(self, *exc: object) -> None:
         remove_tree(self.path)
+        _remove_empty(self.target.parent, ground=self._ground)
 
     def clear(self) -> None:
         """Empty the stage, to unpack again from the start."""
@@ -112,10 +117,30 @@ def disk_errors(where: object, *, phase: str) -> Iterator[None]:
         raise PrefixError(cause, phase=phase, where=error.filename or where) from error
 
 
-def remove_prefix(target: Path) -> None:
-    """Move ``target`` aside, so that it is gone at once, and then delete it."""
+def remove_prefix(target: Path, *, root: Path | None = None) -> None:
+    """Move ``target`` aside, so that it is gone at once, and then delete it, with what it leaves empty in ``root``."""
     with contextlib.suppress(FileNotFoundError):
         remove_tree(_moved_aside(target))
+    if root is not None and root in target.parents:
+        _remove_empty(target.parent, ground=root)
+
+
+def _remove_empty(directory: Path, *, ground: Path) -> None:
+    """Remove ``directory`` and its parents as long as they are empty, but not ``ground``."""
+    while directory != ground and ground in directory.parents:
+        try:
+            directory.rmdir()
+        except OSError:
+            return
+        directory = directory.parent
+
+
+def nearest_existing(path: Path) -> Path:
+    """Return ``path``, or the nearest of its parents that is there."""
+    path = path.absolute()
+    while not path.exists():
+        path = path.parent
+    return path
 
 
 def remove_tree(path: Path) -> None:

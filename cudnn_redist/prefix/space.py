@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
+from .publish import nearest_existing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ def require_space(needs: Iterable[tuple[Path, int]]) -> None:
     """Raise ``PrefixError`` unless each file system has room for what its paths need together (bytes)."""
     wanted: dict[int, tuple[Path, int]] = {}
     for path, size in needs:
-        place = _existing(path)
+        place = nearest_existing(path)
         device = place.stat().st_dev
         wanted[device] = (place, wanted.get(device, (place, 0))[1] + size)
     for place, size in wanted.values():
@@ -41,16 +42,9 @@ def full_disk(path: Path, *, needed: int) -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        free = shutil.disk_usage(_existing(path)).free
+        free = shutil.disk_usage(nearest_existing(path)).free
         raise PrefixError(
             f"{error.strerror}: needs about {needed:,} bytes in all, {free:,} are free with what was begun removed",
             phase="space",
             where=path,
         ) from error
-
-
-def _existing(path: Path) -> Path:
-    path = path.absolute()
-    while not path.exists():
-        path = path.parent
-    return path

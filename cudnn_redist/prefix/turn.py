@@ -7,19 +7,18 @@ works on a partial and a stage of its own, and the rename decides.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 import time
 from typing import TYPE_CHECKING
+
+from ..notes import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["my_turn"]
-
-_log = logging.getLogger("cudnn_redist")
 
 _LOOK_AGAIN = 0.1
 _TELL_AGAIN = 60.0
@@ -37,7 +36,7 @@ def my_turn(path: Path, *, longest: float) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        _log.debug("no lock file %s: %s", path, error)
+        log.debug("no lock file %s: %s", path, error)
         yield
         return
     try:
@@ -55,7 +54,7 @@ def _wait(handle: int, *, longest: float) -> None:
         if now - start > longest:
             return
         if now >= tell:
-            _log.warning("waiting for %s, which is getting the same archive", _holder(handle))
+            log.warning("waiting for %s, which is getting the same archive", _holder(handle))
             tell = now + _TELL_AGAIN
         time.sleep(_LOOK_AGAIN)
     with contextlib.suppress(OSError):
@@ -84,5 +83,5 @@ def _locked(handle: int) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        _log.debug("locks are refused here: %s", error)
+        log.debug("locks are refused here: %s", error)
     return True

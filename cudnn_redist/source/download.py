@@ -6,13 +6,13 @@ request for the rest with the whole archive makes the file start again: follower
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from ..errors import IntegrityError, SizeMismatch, TransferError, TransientTransferError
 from ..locations import redacted
+from ..notes import log
 from .base import RangeRefused
 from .patience import Pace, Patience
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .partial import Partial
 
 __all__ = ["Download", "Rewound", "Stopped"]
-
-_log = logging.getLogger("cudnn_redist")
 
 # Less than this is no progress: a server that gives a few bytes and hangs up must not be asked for ever.
 _PROGRESS = 64 * 1024
@@ -145,13 +143,13 @@ class Download:
                     raise TransferError(str(refused), where=refused.where) from refused
                 if self._expected.size is None and refused.total == self._landed:
                     return
-                _log.info("%s: %s", refused.where, refused)
+                log.info("%s: %s", refused.where, refused)
                 self._rewind()
             except TransientTransferError as error:
                 if self._landed == self._expected.size:
                     # All is there, and only the end of the answer is missing.
                     return
-                _log.info("%s", error)
+                log.info("%s", error)
                 patience.after(error, progressed=self._progressed())
             else:
                 return

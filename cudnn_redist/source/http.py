@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import httpx
 
 from ..errors import LabelNotFound, ManifestError, TransferError, TransientTransferError
 from ..locations import redacted
+from ..notes import log
 from . import headers as told
 from .base import MANIFEST_LIMIT, NoIndex, RangeRefused, TransferOptions
 from .index import labels_of_page
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..manifest.labels import ReleaseLabel
 
 __all__ = ["Body", "HttpSource"]
-
-_log = logging.getLogger("cudnn_redist")
 
 _MOST_REDIRECTS = 10
 _REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
@@ -114,7 +112,7 @@ class HttpSource:
             try:
                 return self._read_once(url, phase=phase, fresh=fresh)
             except TransientTransferError as error:
-                _log.info("%s", error)
+                log.info("%s", error)
                 patience.after(error)
 
     def _read_once(self, url: str, *, phase: str, fresh: bool) -> bytes:
@@ -158,7 +156,7 @@ class HttpSource:
                 target = _redirected(target, response.headers["location"], phase=phase)
             finally:
                 response.close()
-            _log.info("%s: redirected to %s", redacted(url), redacted(target))
+            log.info("%s: redirected to %s", redacted(url), redacted(target))
         raise TransferError(f"more than {_MOST_REDIRECTS} redirects", phase=phase, where=redacted(url))
 
     @cached_property

@@ -6,12 +6,12 @@ A name in it is a digest, but only a hope: what is found there is hashed at each
 from __future__ import annotations
 
 import contextlib
-import logging
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..layout import stored_archive
+from ..notes import log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .partial import Partial
 
 __all__ = ["ArchiveStore"]
-
-_log = logging.getLogger("cudnn_redist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +52,4 @@ class ArchiveStore:
                 shutil.rmtree(path)
             partial.store_at(path)
         except OSError as error:
-            _log.warning("the archive could not be kept as %s: %s", path, error.strerror)
+            log.warning("the archive could not be kept as %s: %s", path, error.strerror)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import ssl
 import sys
@@ -13,13 +12,12 @@ import truststore
 
 from ..errors import UsageError
 from ..host import check_certificate_variables
+from ..notes import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["BUNDLES", "refuses_certificate", "trusting_context"]
-
-_log = logging.getLogger("cudnn_redist")
 
 BUNDLES = (
     "/etc/ssl/cert.pem",
@@ -48,7 +46,7 @@ def trusting_context(ca_file: Path | None, *, bundles: Sequence[str] = BUNDLES) 
     if _system_store_is_empty(places, bundles):
         import certifi
 
-        _log.warning("this machine has no certificate store of its own; using certifi's")
+        log.warning("this machine has no certificate store of its own; using certifi's")
         context.load_verify_locations(certifi.where())
     if ca_file is not None:
         _trust(context, ca_file)

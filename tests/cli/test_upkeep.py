@@ -187,3 +187,20 @@ def test_remove_takes_a_path(root: Path) -> None:
     done = run_command("remove", root / PREFIX)
     assert (done.code, done.out) == (0, f"{root / PREFIX}\n")
     assert not (root / PREFIX).exists()
+
+
+def test_remove_leaves_no_empty_directories(root: Path) -> None:
+    run_command("remove", "9.26.0", "--root", root)
+    assert not (root / "cudnn/9.26.0").exists()
+    assert (root / PREFIX).is_dir()
+
+
+@pytest.mark.parametrize("named", ["label", "path"])
+def test_a_damaged_record_is_a_difference_and_may_be_removed(root: Path, named: str) -> None:
+    (root / PREFIX / ".cudnn-redist.json").write_bytes(b"{}")
+    target = "9.27.0" if named == "label" else str(root / PREFIX)
+    done = run_command("verify", target, "--root", root)
+    assert done.code == 9
+    assert f"{root / PREFIX}: .cudnn-redist.json: damaged record" in done.err
+    assert run_command("remove", target, "--root", root).code == 0
+    assert not (root / PREFIX).exists()
