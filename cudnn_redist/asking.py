@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
-from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .host import Machine, find_toolkit, host_platform
 from .manifest.choosing import Query
 from .manifest.labels import ReleaseLabel
 from .manifest.targets import CudaVariant, Platform, is_plain_name, parse_platform
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["LATEST", "Ask", "ask", "parse_label", "plain_product"]
 
@@ -68,8 +65,10 @@ def ask(
     return Ask(product=plain_product(product), label=wanted, queries=queries)
 
 
-def parse_label(text: str) -> ReleaseLabel | None:
+def parse_label(text: object) -> ReleaseLabel | None:
     """Read a full or partial label; ``None`` stands for the latest. Raises ``UsageError``."""
+    if not isinstance(text, str):
+        raise UsageError(f"{text!r:.60} where a text such as '9.27.0' is needed", phase="label")
     return None if text == LATEST else ReleaseLabel.parse(text)
 
 
@@ -80,10 +79,14 @@ def plain_product(name: str) -> str:
     return name
 
 
-def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
+def _several(given: object) -> tuple[str, ...]:
+    """Return a choice as texts; a caller without a type checker may have given a number."""
     if given is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    several = (given,) if isinstance(given, str) else given
+    if not isinstance(several, Sequence) or not all(isinstance(each, str) for each in several):
+        raise UsageError(f"{given!r:.60} where a text, or a list of texts, is needed")
+    return tuple(several)
 
 
 def _components(given: tuple[str, ...]) -> tuple[str | None, ...]:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .asking import ask, parse_label, plain_product
+from .errors import UsageError
 from .host import default_root
 from .layout import Layout
-from .locations import NVIDIA_ROOT, folders
+from .locations import NVIDIA_ROOT, folders, local_path
+from .notes import log
 from .planner import make_plan
-from .resolver import Resolver, Sources
+from .resolver import Resolver
 from .source.base import TransferOptions
+from .source.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from .asking import Ask
+    from .locations import Folder
     from .manifest.labels import ReleaseLabel
     from .manifest.models import Manifest
     from .planner import Plan
 
-__all__ = ["labels", "manifest", "plan"]
+__all__ = ["labels", "manifest", "plan", "plan_asked"]
 
 
 def labels(
@@ -76,10 +83,29 @@ def plan(
     is kept in ``root``; ``manifest_sha256`` is what its digest must be. Raises ``UsageError``,
     ``NotAvailableError``, ``ManifestError``, ``ManifestChanged`` or ``TransferError``.
     """
-    asked = ask(label, product=product, component=component, platform=platform, cuda=cuda)
+    return plan_asked(
+        ask(label, product=product, component=component, platform=platform, cuda=cuda),
+        sources=sources,
+        root=root,
+        refresh=refresh,
+        manifest_sha256=manifest_sha256,
+        transfer=transfer,
+    )
+
+
+def plan_asked(
+    asked: Ask,
+    *,
+    sources: Sequence[str] = (),
+    root: str | Path | None = None,
+    refresh: bool = False,
+    manifest_sha256: str | None = None,
+    transfer: TransferOptions | None = None,
+) -> Plan:
+    """As ``plan``, of a question that was put together already: the host is asked but once."""
     with _resolver(product=asked.product, sources=sources, root=root, transfer=transfer) as opened:
         resolved = opened.manifest(asked.label, refresh=refresh, pin=manifest_sha256)
-        return make_plan(
+        made = make_plan(
             resolved.manifest,
             asked.queries,
             label=resolved.label.text,
@@ -88,6 +114,10 @@ def plan(
             product=asked.product,
             elsewhere=opened.elsewhere(),
         )
+    reasons = made.reasons
+    if asked.label is not None and resolved.label != asked.label:
+        reasons = (f"label {asked.label}: release {resolved.label}", *reasons)
+    return replace(made, reasons=reasons, from_kept=resolved.kept, pinned=manifest_sha256 is not None)
 
 
 @contextmanager
@@ -96,7 +126,22 @@ def _resolver(
 ) -> Iterator[Resolver]:
     """Open the sources (NVIDIA's root without any) and yield who answers labels from them."""
     product = plain_product(product)
+    sources = (sources,) if isinstance(sources, str) else sources
     places = [folder for source in sources or (NVIDIA_ROOT,) for folder in folders(source, product)]
+    _require_directories(places)
     layout = Layout(Path(root) if root is not None else default_root())
     with Sources(transfer or TransferOptions()) as opened:
         yield Resolver(opened, places, layout, product)
+
+
+def _require_directories(places: Sequence[Folder]) -> None:
+    """Say that a source is no directory: a misspelt one must not read as one that lacks a release."""
+    missing = [place for place in places if place.local and not os.path.isdir(local_path(place.tree))]  # noqa: PTH112 - never raises
+    if len(missing) == len(places):
+        raise UsageError(
+            "no such directory; a source is a directory, or a URL that begins with http:// or https://",
+            phase="source",
+            where=local_path(missing[0].tree),
+        )
+    for tree in dict.fromkeys(place.tree for place in missing):
+        log.warning("source: %s: no such directory; the others are tried", local_path(tree))

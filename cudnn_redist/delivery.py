@@ -7,7 +7,7 @@ unpacking overlap. Whatever the way, nothing is handed on before size, digest an
 from __future__ import annotations
 
 import os
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .layout import Layout
     from .planner import PlannedArchive
     from .prefix.publish import Stage
-    from .resolver import Sources
     from .source.base import TransferOptions
+    from .source.sources import Sources
 
 __all__ = ["Delivered", "Delivery", "Progress"]
 
@@ -69,7 +69,7 @@ class Delivered:
 class Delivery:
     """How archives are brought: from which sources, into which root, and how carefully.
 
-    ``store`` is the content-addressed directory of ``--archives``. ``progress`` is called from two threads.
+    ``store`` is the content-addressed directory of ``--archives``. ``progress`` is called from several threads.
     """
 
     layout: Layout
@@ -111,7 +111,9 @@ class Delivery:
         failures: list[RedistError] = []
         for url in archive.urls:
             if failures:
-                log.warning("%s; trying the next source", failures[-1])
+                # That one place has no such archive is no news while there are others.
+                told = log.info if isinstance(failures[-1], ArchiveWithdrawn) else log.warning
+                told("%s; trying the next source", failures[-1])
                 stage.clear()
             try:
                 return self._from_source(url, archive, stage)
@@ -136,17 +138,20 @@ class Delivery:
 
     def _from_file(self, file: BinaryIO, where: object, archive: PlannedArchive, stage: Stage) -> Delivered:
         """Read a file in place; it must not change between being judged and being unpacked."""
-        before = os.fstat(file.fileno())
+        before = _state(file)
         reader = FileReader(file, Judge(archive.expected, where=where))
-        unpacked = self._unpack(reader, reader.again, archive, stage)
-        after = os.fstat(file.fileno())
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        unpacked = self._unpack(reader, reader.again, archive, stage, where=where)
+        if _state(file) != before:
             raise DigestMismatch(
                 "the file changed while it was read", where=where, expected=archive.sha256, actual=None
             )
         return Delivered(unpacked=unpacked, size=reader.received, origin=str(where))
 
     def _download(self, url: str, archive: PlannedArchive, stage: Stage, *, fresh: bool) -> Delivered:
+        def landed(done: int) -> None:
+            stage.touch()
+            self._tell(archive, "download", done, archive.size)
+
         with Partial.claim(self.layout.partials, archive.expected.sha256) as partial:
             if fresh:
                 partial.truncate()
@@ -156,12 +161,10 @@ class Delivery:
                 archive.expected,
                 source=self.sources.http,
                 options=self.transfer,
-                on_bytes=lambda done: self._tell(archive, "download", done, archive.size),
+                on_bytes=landed,
                 fresh=fresh,
             )
-            with ThreadPoolExecutor(1, thread_name_prefix="cudnn-redist-unpack") as pool:
-                unpacking = pool.submit(self._follow, download, archive, stage)
-                delivered = _joined(download, unpacking, partial)
+            delivered = _joined(download, lambda: self._follow(download, archive, stage), partial)
             if self.store is not None:
                 ArchiveStore(self.store).keep(partial, archive.expected.sha256)
             return delivered
@@ -171,7 +174,12 @@ class Delivery:
             try:
                 follower = Follower(download, Judge(archive.expected, where=download.url))
                 unpacked = self._unpack(
-                    follower, download.partial.open, archive, stage, check=download.check_stopped
+                    follower,
+                    download.partial.open,
+                    archive,
+                    stage,
+                    where=download.url,
+                    check=download.check_stopped,
                 )
                 return Delivered(unpacked=unpacked, size=follower.received, origin=download.url)
             except Rewound:
@@ -186,6 +194,7 @@ class Delivery:
         archive: PlannedArchive,
         stage: Stage,
         *,
+        where: object,
         check: Callable[[], None] = lambda: None,
     ) -> Unpacked:
         """Unpack what ``reader`` gives, or the ``whole`` file where kind or user wants it judged first."""
@@ -194,52 +203,49 @@ class Delivery:
             check()
             self._tell(archive, "unpack", done, None)
 
+        name, options = str(where), self.unpacking
         try:
-            kind = kind_of(reader.peek(HEAD_SIZE), name=archive.name)
+            kind = kind_of(reader.peek(HEAD_SIZE), name=name)
             if kind is not Kind.ZIP and not self.verify_first:
-                return self._unpack_stream(reader, kind, archive, stage, written)
+                unpacked = unpack(reader, stage.path, name=name, kind=kind, options=options, progress=written)
+                reader.finish()
+                return unpacked
             reader.finish()
             with whole() as file:
                 if kind is Kind.ZIP:
-                    return unpack_zip(
-                        file, stage.path, name=archive.name, options=self.unpacking, progress=written
-                    )
-                again = FileReader(file, Judge(archive.expected, where=archive.name))
-                return self._unpack_stream(again, kind, archive, stage, written)
+                    return unpack_zip(file, stage.path, name=name, options=options, progress=written)
+                again = FileReader(file, Judge(archive.expected, where=where))
+                unpacked = unpack(again, stage.path, name=name, kind=kind, options=options, progress=written)
+                again.finish()
+                return unpacked
         except ArchiveError:
             # Wrong bytes explain a damaged archive; only right ones make it the archive's own fault.
             reader.finish()
             raise
 
-    def _unpack_stream(
-        self,
-        reader: FileReader | Follower,
-        kind: Kind,
-        archive: PlannedArchive,
-        stage: Stage,
-        written: Callable[[int], None],
-    ) -> Unpacked:
-        unpacked = unpack(
-            reader, stage.path, name=archive.name, kind=kind, options=self.unpacking, progress=written
-        )
-        reader.finish()
-        return unpacked
-
     def _tell(self, archive: PlannedArchive, phase: Phase, done: int, total: int | None) -> None:
         self.progress(Progress(archive=archive, phase=phase, done=done, total=total))
 
 
-def _joined(download: Download, unpacking: Future[Delivered], partial: Partial) -> Delivered:
-    """Run the download here while the other thread unpacks; whoever fails ends both."""
-    unpacking.add_done_callback(lambda done: download.stop() if done.exception() else None)
-    try:
-        with suppress(Stopped):
-            download.run()
-        return unpacking.result()
-    except BaseException as error:
-        download.stop()
-        # A failure of transport, or the user's Ctrl-C: the bytes are good as far as they go. That this source has
-        # no such archive says nothing about bytes that another gave.
-        if isinstance(error, (TransferError, ArchiveWithdrawn)) or not isinstance(error, Exception):
-            partial.release()
-        raise
+def _joined(download: Download, follow: Callable[[], Delivered], partial: Partial) -> Delivered:
+    """Download here while another thread follows; whoever fails ends both."""
+    with ThreadPoolExecutor(1, thread_name_prefix="cudnn-redist-unpack") as pool:
+        try:
+            following = pool.submit(follow)
+            following.add_done_callback(lambda done: download.stop() if done.exception() else None)
+            with suppress(Stopped):
+                download.run()
+            return following.result()
+        except BaseException as error:
+            download.stop()
+            # A failure of transport, or the user's Ctrl-C: the bytes are good as far as they go. That this source
+            # has no such archive says nothing about bytes that another gave.
+            if isinstance(error, (TransferError, ArchiveWithdrawn)) or not isinstance(error, Exception):
+                partial.release()
+            raise
+
+
+def _state(file: BinaryIO) -> tuple[int, int, int]:
+    """Return what changes when a file is written to; the time of change cannot be set back."""
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns

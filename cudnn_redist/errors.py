@@ -19,7 +19,6 @@
     |- ManifestError                the manifest is damaged or unsafe               exit 6
     |- ArchiveError                 the archive is damaged or unsafe                exit 6
     |- PrefixError                  the disk, a permission, or a directory in use   exit 7
-    |- LockMismatch                 the source differs from the lock file           exit 8
     `- VerificationFailed           a prefix is not what its record says            exit 9
 
 An error reads ``<phase>: <where>: <cause>``; the three parts and the facts behind them are attributes, so that
@@ -40,7 +39,6 @@ __all__ = [
     "DigestMismatch",
     "IntegrityError",
     "LabelNotFound",
-    "LockMismatch",
     "ManifestChanged",
     "ManifestError",
     "NotAvailableError",
@@ -227,13 +225,6 @@ class PrefixError(RedistError):
 
     exit_code = 7
     default_phase = "publish"
-
-
-class LockMismatch(RedistError):
-    """The source differs from the lock file."""
-
-    exit_code = 8
-    default_phase = "lock"
 
 
 class VerificationFailed(RedistError):

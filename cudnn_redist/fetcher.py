@@ -9,7 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .asking import Ask, ask
+from .asking import ask
+from .errors import ArchiveWithdrawn, IntegrityError, UsageError
 from .host import default_root
 from .layout import Layout
 from .prefix.installed import Prefix, answer, answer_at
@@ -17,10 +18,12 @@ from .prefix.installed import Prefix, answer, answer_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .asking import Ask
     from .delivery import Progress
     from .installer import InstallOptions
+    from .planner import Plan
 
-__all__ = ["answered", "fetch"]
+__all__ = ["answered", "fetch", "obtained"]
 
 
 def fetch(
@@ -44,6 +47,8 @@ def fetch(
     costs no request.
     """
     asked = ask(label, product=product, component=component, platform=platform, cuda=cuda)
+    if len(asked.queries) != 1:
+        raise UsageError("fetch is for one prefix; plan and install take several choices")
     force = options is not None and options.force
     if not (force or refresh):
         layout = Layout(Path(root) if root is not None else default_root())
@@ -51,23 +56,45 @@ def fetch(
         if found is not None:
             return found[0]
 
-    from .catalog import plan
+    from .catalog import plan_asked
     from .installer import install
 
-    transfer = options.transfer if options is not None else None
-    made = plan(
-        label,
-        product=product,
-        component=component,
-        platform=platform,
-        cuda=cuda,
-        sources=sources,
-        root=root,
-        refresh=refresh or force,
-        manifest_sha256=manifest_sha256,
-        transfer=transfer,
-    )
-    return install(made, dest=dest, options=options, progress=progress)[0]
+    def planned(*, refresh: bool) -> Plan:
+        return plan_asked(
+            asked,
+            sources=sources,
+            root=root,
+            refresh=refresh,
+            manifest_sha256=manifest_sha256,
+            transfer=options.transfer if options is not None else None,
+        )
+
+    def installed(made: Plan) -> tuple[Prefix, ...]:
+        return install(made, dest=dest, options=options, progress=progress)
+
+    return obtained(planned, installed, refresh=refresh or force)[0]
+
+
+def obtained(
+    planned: Callable[..., Plan], installed: Callable[[Plan], tuple[Prefix, ...]], *, refresh: bool
+) -> tuple[Prefix, ...]:
+    """Plan and install; once more with a fresh manifest where a kept one promises what the source does not have.
+
+    ``planned`` takes ``refresh``. A manifest may be mended in place (C07): a kept one must not be believed for ever.
+    """
+    made = planned(refresh=refresh)
+    try:
+        return installed(made)
+    except (IntegrityError, ArchiveWithdrawn) as error:
+        if not made.from_kept:
+            raise
+        fresh = planned(refresh=True)
+        if fresh.manifest_sha256 == made.manifest_sha256:
+            raise
+        from .notes import log
+
+        log.warning("%s; trying the manifest that the source has now", error)
+        return installed(fresh)
 
 
 def answered(

@@ -133,13 +133,22 @@ def check_certificate_variables(environ: Mapping[str, str] | None = None) -> Non
 
 
 def default_root(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where prefixes go when nobody says: ``CUDNN_REDIST_ROOT``, else the user's data directory."""
+    """Return where prefixes go when nobody says: ``CUDNN_REDIST_ROOT``, else the user's data directory.
+
+    Raises ``UsageError``, asking for a root, where the user has no home, as in many a container.
+    """
     environ = os.environ if environ is None else environ
     if environ.get("CUDNN_REDIST_ROOT"):
         return Path(environ["CUDNN_REDIST_ROOT"])
     from platformdirs import user_data_path
 
-    return user_data_path("cudnn-redist", appauthor=False)
+    try:
+        # Its older versions leave a "~" that stands for no home.
+        return user_data_path("cudnn-redist", appauthor=False).expanduser()
+    except RuntimeError as error:
+        raise UsageError(
+            "this user has no home to keep prefixes in; give --root (CUDNN_REDIST_ROOT)"
+        ) from error
 
 
 def _arm_linux(machine: Machine) -> tuple[Platform, str]:

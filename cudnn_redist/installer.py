@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .delivery import Delivered, Delivery, Progress
-from .errors import ArchiveError, NotInstalled, PrefixError
+from .errors import ArchiveError, ManifestChanged, NotInstalled, PrefixError
 from .layout import RECORD_NAME
 from .notes import log
+from .prefix.ground import require_apart, require_ours, stage_places
 from .prefix.installed import Prefix
 from .prefix.keeping import keep_manifest, note_install
 from .prefix.lib64 import add_lib64
-from .prefix.publish import Stage, disk_errors, sweep
+from .prefix.publish import Stage
 from .prefix.record import Entry, Record
-from .prefix.space import full_disk, require_space
+from .prefix.removing import sweep
+from .prefix.space import disk_errors, full_disk, require_space
 from .prefix.turn import my_turn
-from .resolver import Sources
 from .source.base import TransferOptions
 from .source.partial import sweep_partials
+from .source.sources import Sources
 from .unpack import UnpackOptions
 
 if TYPE_CHECKING:
@@ -61,8 +64,8 @@ def install(
     """Do what ``plan`` says and return its prefixes, installed or already there, in the plan's order.
 
     ``root`` overrides the plan's; ``dest`` installs its one archive into exactly that directory, which must be
-    absent, empty or ours. ``progress`` is called from two threads. Each prefix is published whole or not at all; the
-    first failure ends the run: ``UsageError`` (more than one archive for ``dest``), ``NotAvailableError``,
+    absent, empty or ours. ``progress`` is called from several threads. Each prefix is published whole or not at all;
+    the first failure ends the run: ``UsageError`` (more than one archive for ``dest``), ``NotAvailableError``,
     ``TransferError``, ``IntegrityError``, ``ManifestError``, ``ArchiveError`` or ``PrefixError``.
     """
     options = options or InstallOptions()
@@ -96,15 +99,23 @@ class _Installation:
         self._warned: set[str] = set()
 
     def prefixes(self) -> tuple[Prefix, ...]:
-        archives = self._plan.archives
+        plan, archives = self._plan, self._plan.archives
         # All turns before the first is taken: an archive that has no digest is refused before any byte is fetched.
-        turns = [self._plan.layout.turn(archive.expected.sha256) for archive in archives]
-        with disk_errors(self._plan.layout.root, phase="plan"):
+        turns = [plan.layout.turn(self._contested(archive)) for archive in archives]
+        with disk_errors(plan.layout.root, phase="plan"):
             for archive in archives:
                 self._require_ours(archive.prefix)
             require_space(self._needs([archive for archive in archives if self._standing(archive) is None]))
-            sweep_partials(self._plan.layout.partials)
-        return tuple(self._prefix(archive, turn) for archive, turn in zip(archives, turns, strict=True))
+            sweep_partials(plan.layout.partials)
+            sweep([*stage_places(plan.layout), *(archive.prefix.parent for archive in archives)])
+        prefixes = tuple(self._prefix(archive, turn) for archive, turn in zip(archives, turns, strict=True))
+        self._keep_manifest(prefixes)
+        return prefixes
+
+    def _contested(self, archive: PlannedArchive) -> str:
+        """Return what two runs must not make at the same time: an archive, or what a directory holds."""
+        sha256 = archive.expected.sha256
+        return hashlib.sha256(os.fsencode(archive.prefix)).hexdigest() if self._exact else sha256
 
     def _prefix(self, archive: PlannedArchive, turn: Path) -> Prefix:
         standing = self._standing(archive)
@@ -118,29 +129,47 @@ class _Installation:
 
     def _made(self, archive: PlannedArchive) -> Prefix:
         needed = (archive.size or 0) + archive.unpacked_estimate
-        with disk_errors(archive.prefix, phase="unpack"), full_disk(archive.prefix, needed=needed):
-            sweep(archive.prefix.parent)
-            with Stage(archive.prefix) as stage:
-                delivered = self._delivery.bring(archive, stage)
-                self._published(archive, stage, delivered)
+        with (
+            disk_errors(archive.prefix, phase="unpack"),
+            full_disk(archive.prefix, needed=needed),
+            Stage(archive.prefix) as stage,
+        ):
+            delivered = self._delivery.bring(archive, stage)
+            prefix = self._published(archive, stage, delivered)
         self._delivery.progress(Progress(archive=archive, phase="installed"))
-        return Prefix.open(archive.prefix)
+        return prefix
 
-    def _published(self, archive: PlannedArchive, stage: Stage, delivered: Delivered) -> None:
+    def _published(self, archive: PlannedArchive, stage: Stage, delivered: Delivered) -> Prefix:
+        for note in delivered.unpacked.notes:
+            log.warning("%s: %s", archive.prefix, note)
         with disk_errors(archive.prefix, phase="publish"):
             generated = add_lib64(delivered.unpacked.root, archive.platform)
             record = _record(archive, delivered, generated)
             mine = stage.publish(
                 delivered.unpacked.root,
                 record,
-                replace=lambda: self._standing(archive) is None,
+                replace=lambda: self._may_be_replaced(archive),
                 durable=self._options.durable,
             )
-            if mine and not self._exact:
-                keep_manifest(
-                    self._plan.layout, self._plan.product, self._plan.label, self._plan.manifest_data
-                )
-                note_install(self._plan.layout, archive.prefix, record, origin=delivered.origin)
+            if not mine:
+                return Prefix.open(archive.prefix)
+            note_install(self._plan.layout, archive.prefix, record, origin=delivered.origin)
+        return Prefix(archive.prefix, record)
+
+    def _may_be_replaced(self, archive: PlannedArchive) -> bool:
+        self._require_ours(archive.prefix)
+        return self._standing(archive) is None
+
+    def _keep_manifest(self, prefixes: Sequence[Prefix]) -> None:
+        """Keep the manifest that the prefixes under this root are of; not one that would hide that a label changed."""
+        plan = self._plan
+        of_it = all(
+            prefix.record.archive_sha256 == archive.sha256
+            for prefix, archive in zip(prefixes, plan.archives, strict=True)
+        )
+        if of_it and not self._exact and not plan.from_kept:
+            with disk_errors(plan.layout.root, phase="publish"):
+                keep_manifest(plan.layout, plan.product, plan.manifest_data, url=plan.manifest_origin)
 
     def _standing(self, archive: PlannedArchive) -> Prefix | None:
         """Return the sound prefix that makes installing unnecessary."""
@@ -158,10 +187,15 @@ class _Installation:
             return prefix
         if self._exact:
             return None
-        self._warn(
-            f"{archive.prefix} holds archive {found}, but the manifest now names {archive.sha256}; "
-            "--force installs that"
-        )
+        cause = f"holds archive {found}, but the manifest now names {archive.sha256}; --force installs that"
+        if self._plan.pinned:
+            raise ManifestChanged(
+                cause,
+                where=archive.prefix,
+                expected=self._plan.manifest_sha256,
+                actual=prefix.record.manifest_sha256,
+            )
+        self._warn(f"{archive.prefix} {cause}")
         return prefix
 
     def _warn(self, sentence: str) -> None:
@@ -171,11 +205,11 @@ class _Installation:
             log.warning("%s", sentence)
 
     def _require_ours(self, directory: Path) -> None:
-        """Refuse a directory that the user named and that holds something else."""
-        if not self._exact or not os.path.lexists(directory) or (directory / RECORD_NAME).is_file():
-            return
-        if not directory.is_dir() or any(directory.iterdir()):
-            raise PrefixError("exists and is no installed prefix; it is left alone", where=directory)
+        """Refuse to put a prefix where it would take something else away."""
+        if self._exact:
+            require_ours(directory, force=self._options.force)
+        else:
+            require_apart(directory)
 
     def _needs(self, archives: Sequence[PlannedArchive]) -> list[tuple[Path, int]]:
         downloads = [archive.size or 0 for archive in archives if not archive.urls[0].startswith("file:")]
@@ -203,6 +237,7 @@ def _record(archive: PlannedArchive, delivered: Delivered, generated: Sequence[E
         archive_size=delivered.size,
         manifest_sha256=archive.manifest_sha256,
         offered=archive.offered,
+        is_main=archive.is_main,
         entries=tuple(
             Entry(
                 path=member.path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,17 @@ class Layout:
         """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out."""
         return self.root.joinpath(*(level for level in levels if level is not None))
 
-    def kept_manifest(self, product: str, label: str) -> Path:
-        """Return where the manifest of an installed label is kept, byte for byte as it came."""
-        return self.kept_manifests(product) / f"redistrib_{label}.json"
+    def kept_manifest(self, product: str, url: str) -> Path:
+        """Return where the manifest of an installed label is kept, byte for byte as it came from ``url``.
+
+        Two sources may say different things under one label, so each has a directory of its own.
+        """
+        folder, _, name = url.rpartition("/")
+        source = hashlib.sha256(folder.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return self.kept_manifests(product) / source / name
 
     def kept_manifests(self, product: str) -> Path:
-        """Return the directory of all manifests kept of one product."""
+        """Return the directory of all manifests kept of one product, by source."""
         return self.root / ".manifests" / product
 
     def turn(self, sha256: str) -> Path:
@@ -59,14 +65,14 @@ class Layout:
         return self.root / ".log.jsonl"
 
 
-def stage_path(target: Path, token: str) -> Path:
+def stage_path(target: Path, mark: str) -> Path:
     """Return a stage beside ``target``: a rename must not cross devices, so it shares the parent directory."""
-    return target.with_name(f".cudnn-redist-{token}.stage")
+    return target.with_name(f".cudnn-redist-{mark}.stage")
 
 
-def aside_path(target: Path, token: str) -> Path:
+def aside_path(target: Path, mark: str) -> Path:
     """Return where ``target`` goes while another prefix takes its place."""
-    return target.with_name(f".cudnn-redist-{token}.old")
+    return target.with_name(f".cudnn-redist-{mark}.old")
 
 
 def stored_archive(store: Path, sha256: str) -> Path:

@@ -151,7 +151,10 @@ def _named_directory(url: str) -> Path:
         host = "?"
     if host not in ("", "localhost") and (os.name != "nt" or host == "?"):
         raise UsageError("a file: URL has no host here; write file:///path", where=redacted(url))
-    return local_path(url)
+    path = local_path(url)
+    if "\0" in str(path):
+        raise UsageError("no directory has such a name; write file:///path", where=redacted(url))
+    return path
 
 
 def _is_relative(path: str) -> bool:

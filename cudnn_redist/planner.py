@@ -10,7 +10,7 @@ from .digest import Expected
 from .errors import ManifestError, RedistError, UsageError
 from .layout import Layout
 from .locations import Folder, redacted
-from .manifest.selection import offers, select
+from .manifest.selection import main_component, offers, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,8 @@ class PlannedArchive:
     """One archive and the prefix it becomes.
 
     ``urls`` are tried in order; ``size`` is in bytes; ``sha256`` and ``size`` are ``None`` where the manifest has
-    none. ``offered`` is what the manifest has of this component: its platforms, and the variants of each.
+    none. ``offered`` is what the manifest has of this component: its platforms, and the variants of each; ``is_main``
+    whether it is the one that a fetch without ``component`` takes.
     """
 
     product: str
@@ -45,6 +46,7 @@ class PlannedArchive:
     urls: tuple[str, ...]
     prefix: Path
     offered: Offers = field(hash=False)
+    is_main: bool
     manifest_sha256: str
 
     @property
@@ -71,7 +73,11 @@ class PlannedArchive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that ``install`` will do; ``reasons`` say what was chosen and why, a sentence each."""
+    """Everything that ``install`` will do; ``reasons`` say what was chosen and why, a sentence each.
+
+    ``from_kept``: the manifest is the one that the root keeps of an installed label, and was not read again.
+    ``pinned``: it is the one that the user demands.
+    """
 
     product: str
     label: str
@@ -81,6 +87,8 @@ class Plan:
     layout: Layout
     archives: tuple[PlannedArchive, ...]
     reasons: tuple[str, ...]
+    from_kept: bool = False
+    pinned: bool = False
 
     @property
     def download_size(self) -> int:
@@ -173,6 +181,7 @@ def _planned(
         urls=tuple(folder.join(archive.relative_path) for folder in folders),
         prefix=Path(),
         offered=offers(selection.component),
+        is_main=selection.component.key == main_component(manifest.components.keys(), manifest.product),
         manifest_sha256=manifest.sha256,
     )
     return replace(planned, prefix=_prefix(layout, planned))

@@ -21,43 +21,28 @@ from .manifest.labels import ReleaseLabel, newest
 from .manifest.models import Manifest
 from .notes import log
 from .prefix.installed import find_prefixes
-from .source.base import NoIndex, Source, TransferOptions
-from .source.directory import DirectorySource
-from .source.http import HttpSource
+from .source.base import NoIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .layout import Layout
+    from .source.sources import Sources
 
-__all__ = ["Resolved", "Resolver", "Sources"]
+__all__ = ["Resolved", "Resolver"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """A manifest, the label it goes by, and the folders to get its archives from, likeliest first."""
+    """A manifest, the label it goes by, and the folders to get its archives from, likeliest first.
+
+    ``kept``: it was not read from a source, but is the one kept of an installed label.
+    """
 
     label: ReleaseLabel
     manifest: Manifest
     folders: tuple[Folder, ...]
-
-
-class Sources:
-    """The sources of one run, by scheme; a context manager that holds their connections."""
-
-    def __init__(self, options: TransferOptions) -> None:
-        self.http = HttpSource(options)
-        self.directory = DirectorySource()
-
-    def __enter__(self) -> Sources:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.http.__exit__(*exc)
-
-    def of(self, folder: Folder) -> Source:
-        """Return who serves ``folder``."""
-        return self.directory if folder.local else self.http
+    kept: bool = False
 
 
 class Resolver:
@@ -84,32 +69,33 @@ class Resolver:
         ``pin`` is the sha256 that the manifest must have. Raises ``LabelNotFound``, ``ManifestChanged``,
         ``ManifestError`` or ``TransferError``.
         """
+        pin = pin.lower() if pin is not None else None
         kept = None if asked is None or refresh else self._kept(asked, pin=pin)
-        resolved = kept or self._from_sources(asked, fresh=refresh)
-        if pin is not None and resolved.manifest.sha256 != pin.lower():
-            raise ManifestChanged(
-                f"manifest sha256 is {resolved.manifest.sha256}, pinned to {pin.lower()}",
-                where=redacted(resolved.manifest.origin),
-                expected=pin.lower(),
-                actual=resolved.manifest.sha256,
-            )
+        try:
+            resolved = kept or self._from_sources(asked, fresh=refresh, pin=pin)
+        except TransferError as error:
+            found = None if asked is None or refresh else self._kept_from_elsewhere(asked, pin=pin)
+            if found is None:
+                raise
+            log.warning("%s; what is kept of %s from another source has to do", error, found.label)
+            return found
         self._tell_change(resolved)
         return resolved
 
     def elsewhere(self) -> Iterator[Manifest]:
         """Yield the other manifests at hand without a request: those kept here, those of directory sources."""
-        kept = self.layout.kept_manifests(self._product).absolute().as_uri() + "/"
+        kept = [path.as_uri() + "/" for path in self.layout.kept_manifests(self._product).glob("*")]
         local = [folder for folder in self._folders if folder.local]
-        for folder in (Folder(url=kept, tree=kept), *local):
+        for folder in (*(Folder(url=url, tree=url) for url in kept), *local):
             with suppress(NoIndex, TransferError):
                 for label in self._sources.directory.read_labels(folder.url):
                     with suppress(RedistError):
                         yield self._read(folder, label)
 
-    def _from_sources(self, asked: ReleaseLabel | None, *, fresh: bool) -> Resolved:
+    def _from_sources(self, asked: ReleaseLabel | None, *, fresh: bool, pin: str | None) -> Resolved:
         if asked is not None:
             try:
-                return self._exact(asked, fresh=fresh)
+                return self._exact(asked, fresh=fresh, pin=pin)
             except (LabelNotFound, TransferError) as error:
                 if not asked.is_partial:
                     raise
@@ -123,9 +109,11 @@ class Resolver:
                 available=[label.text for label in labels],
             )
         log.warning("label %s: the newest listed is %s", asked or LATEST, found)
-        return self._exact(found, fresh=fresh, first=folder)
+        return self._exact(found, fresh=fresh, pin=pin, first=folder)
 
-    def _exact(self, asked: ReleaseLabel, *, fresh: bool, first: Folder | None = None) -> Resolved:
+    def _exact(
+        self, asked: ReleaseLabel, *, fresh: bool, pin: str | None, first: Folder | None = None
+    ) -> Resolved:
         failures = _Failures()
         for folder in _with_first(first, self._folders):
             for label in asked.candidates():
@@ -133,9 +121,10 @@ class Resolver:
                     break
                 try:
                     manifest = self._read(folder, label, fresh=fresh)
+                    _require_pinned(manifest, pin)
                 except LabelNotFound:
                     continue
-                except (TransferError, ManifestError) as error:
+                except (TransferError, ManifestError, ManifestChanged) as error:
                     failures.note(error, folder)
                     continue
                 return Resolved(label=label, manifest=manifest, folders=self._places(label, folder))
@@ -178,12 +167,15 @@ class Resolver:
         )
 
     def _kept(self, asked: ReleaseLabel, *, pin: str | None) -> Resolved | None:
+        """Return the manifest kept of an installed label, if it came from one of these folders."""
         for label in asked.candidates():
             if not any(find_prefixes(self.layout, product=self._product, label=label.text)):
                 continue
-            manifest = self._kept_manifest(label)
-            if manifest is not None and (pin is None or manifest.sha256 == pin.lower()):
-                return Resolved(label=label, manifest=manifest, folders=self._places(label))
+            for folder in self._folders:
+                manifest = self._kept_manifest(redacted(folder.join(label.manifest_name)), label)
+                if manifest is not None and pin in (None, manifest.sha256):
+                    places = self._places(label, folder)
+                    return Resolved(label=label, manifest=manifest, folders=places, kept=True)
         return None
 
     def _places(self, label: ReleaseLabel, found: Folder | None = None) -> tuple[Folder, ...]:
@@ -200,16 +192,26 @@ class Resolver:
         remote = [folder for folder in places if folder.tree in known or not folder.local]
         return _with_first(found, remote or places)
 
-    def _kept_manifest(self, label: ReleaseLabel) -> Manifest | None:
-        path = self.layout.kept_manifest(self._product, label.text)
+    def _kept_from_elsewhere(self, asked: ReleaseLabel, *, pin: str | None) -> Resolved | None:
+        for label in asked.candidates():
+            for path in sorted(self.layout.kept_manifests(self._product).glob(f"*/{label.manifest_name}")):
+                with suppress(OSError, ManifestError):
+                    manifest = Manifest.parse(path.read_bytes(), origin=str(path), label=label)
+                    if pin in (None, manifest.sha256):
+                        places = self._places(label)
+                        return Resolved(label=label, manifest=manifest, folders=places, kept=True)
+        return None
+
+    def _kept_manifest(self, url: str, label: ReleaseLabel) -> Manifest | None:
         try:
-            return Manifest.parse(path.read_bytes(), origin=str(path), label=label)
+            data = self.layout.kept_manifest(self._product, url).read_bytes()
+            return Manifest.parse(data, origin=url, label=label)
         except (OSError, ManifestError):
             return None
 
     def _tell_change(self, resolved: Resolved) -> None:
         """Say so when a label no longer means what it meant when it was installed (C71)."""
-        before = self._kept_manifest(resolved.label)
+        before = self._kept_manifest(resolved.manifest.origin, resolved.label)
         if before is not None and before.sha256 != resolved.manifest.sha256:
             log.warning(
                 "label %s changed at its source: the manifest's sha256 was %s and is %s",
@@ -228,8 +230,10 @@ class _Failures:
 
     def note(self, error: RedistError, folder: Folder) -> None:
         """Remember an error; a source that does not answer is not asked for its other folders."""
-        log.info("%s", error)
-        self._first = self._first or error
+        if self._first is None:
+            self._first = error
+        else:
+            log.warning("%s", error)
         if isinstance(error, TransientTransferError):
             self._lost.add(folder.tree)
 
@@ -241,6 +245,16 @@ class _Failures:
         """Raise the first error, if there was one: a source that failed may have what no other has."""
         if self._first is not None:
             raise self._first
+
+
+def _require_pinned(manifest: Manifest, pin: str | None) -> None:
+    if pin not in (None, manifest.sha256):
+        raise ManifestChanged(
+            f"manifest sha256 is {manifest.sha256}, pinned to {pin}",
+            where=redacted(manifest.origin),
+            expected=pin,
+            actual=manifest.sha256,
+        )
 
 
 def _with_first(first: Folder | None, folders: Sequence[Folder]) -> tuple[Folder, ...]:

@@ -15,6 +15,7 @@ PACKAGE = Path(cudnn_redist.__file__).parent
 ROOMS = (
     "errors",
     "notes",
+    "owners",
     "manifest",
     "host",
     "locations",

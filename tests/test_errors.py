@@ -35,7 +35,6 @@ EXIT_CODES = {
     "ManifestError": 6,
     "ArchiveError": 6,
     "PrefixError": 7,
-    "LockMismatch": 8,
     "VerificationFailed": 9,
 }
 

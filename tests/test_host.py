@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from cudnn_redist.cli import main
 from cudnn_redist.errors import UsageError
 from cudnn_redist.host import Machine, default_root, host_platform
 
@@ -118,3 +121,15 @@ def test_the_default_root(tmp_path: Path, clean_environment: Path) -> None:
     assert default_root({"CUDNN_REDIST_ROOT": str(tmp_path)}) == tmp_path
     assert default_root({"CUDNN_REDIST_ROOT": ""}).is_relative_to(clean_environment)
     assert default_root().name == "cudnn-redist"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="users of POSIX")
+def test_without_a_home_a_root_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def knows_nobody(number: int) -> NoReturn:
+        raise KeyError(number)
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", knows_nobody)
+    with pytest.raises(UsageError, match="--root"):
+        default_root()
+    assert main(["list", "--installed"]) == 2

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 ROOT = Path("/opt/redist")
+URL = "https://mirror.example/redist/redistrib_9.27.0.json"
 SHA256 = "ab" * 32
 
 
@@ -31,15 +32,16 @@ def test_a_prefix_lies_in_the_manifests_own_order() -> None:
 
 def test_what_is_no_prefix_begins_with_a_dot() -> None:
     layout = Layout(ROOT)
-    below = [layout.kept_manifest("cudnn", "9.27.0"), layout.turn(SHA256), layout.partials, layout.log]
+    below = [layout.kept_manifest("cudnn", URL), layout.turn(SHA256), layout.partials, layout.log]
     assert [path.relative_to(ROOT).parts[0] for path in below] == [
         ".manifests",
         ".turns",
         ".partial",
         ".log.jsonl",
     ]
-    assert layout.kept_manifest("cudnn", "9.27.0").name == "redistrib_9.27.0.json"
-    assert layout.kept_manifest("cudnn", "9.27.0").parent == layout.kept_manifests("cudnn")
+    assert layout.kept_manifest("cudnn", URL).name == "redistrib_9.27.0.json"
+    assert layout.kept_manifest("cudnn", URL).parent.parent == layout.kept_manifests("cudnn")
+    assert layout.kept_manifest("cudnn", URL) != layout.kept_manifest("cudnn", f"{URL}/../x/{URL[-21:]}")
 
 
 def test_a_stage_and_an_old_prefix_lie_beside_the_target_under_names_that_are_swept() -> None:

@@ -172,6 +172,8 @@ def test_a_directory_may_have_any_name(name: str, tmp_path: Path) -> None:
         "s3://bucket/x",
         "file://elsewhere/x",
         "file://[x",
+        "file:///%00",
+        "file:///srv/a%00b",
     ],
 )
 def test_a_source_that_makes_no_sense_is_a_usage_error(source: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import NotInstalled, PrefixError, UsageError
-from ..fetcher import answered
+from ..fetcher import answered, obtained
 from ..prefix.installed import Prefix
 from .facts import dry_run_facts, prefixes_facts
 from .words import asked_of, layout_of, plan_of, transfer_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from ..asking import Ask
     from ..planner import Plan
     from .output import Output
 
@@ -23,16 +25,20 @@ __all__ = ["fetch"]
 def fetch(arguments: argparse.Namespace, output: Output) -> int:
     """Install what is asked for and print the path of each prefix, one a line."""
     _require_sense(arguments)
-    prefixes = _answered(arguments, output)
+    asked = asked_of(arguments)
+    prefixes = _answered(asked, arguments, output)
     if prefixes is None:
         from .listening import notes_shown
 
         with notes_shown(output):
-            plan = _planned(arguments, output)
             if arguments.dry_run:
-                _tell_plan(plan, output)
+                _tell_plan(_planned(asked, arguments, output, refresh=arguments.force), output)
                 return 0
-            prefixes = _installed(plan, arguments, output)
+            prefixes = obtained(
+                partial(_planned, asked, arguments, output),
+                lambda plan: _installed(plan, arguments, output),
+                refresh=arguments.force,
+            )
     if arguments.link is not None:
         from ..prefix.link import point_link
 
@@ -59,11 +65,11 @@ def _require_sense(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--dest holds one prefix and nothing else: {name} cannot be in it", where=path)
 
 
-def _answered(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
+def _answered(asked: Ask, arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
     if arguments.force or arguments.refresh or arguments.dry_run:
         return None
     prefixes = answered(
-        asked_of(arguments),
+        asked,
         layout_of(arguments),
         dest=arguments.dest,
         manifest_sha256=arguments.manifest_sha256,
@@ -75,8 +81,8 @@ def _answered(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ..
     return prefixes
 
 
-def _planned(arguments: argparse.Namespace, output: Output) -> Plan:
-    plan = plan_of(arguments, refresh=arguments.force)
+def _planned(asked: Ask, arguments: argparse.Namespace, output: Output, *, refresh: bool) -> Plan:
+    plan = plan_of(arguments, asked, refresh=refresh)
     for reason in plan.reasons:
         output.note(reason)
     _require_one_for_link(arguments.link, len(plan.archives))

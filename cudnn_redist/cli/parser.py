@@ -81,8 +81,8 @@ def _parser(words: Sequence[str]) -> Parser:
         prog="cudnn-redist",
         description="From a cuDNN release label to a verified, versioned local prefix.",
         epilog="COMMAND --help tells more. Exit codes: 0 done, 1 bug, 2 usage, 3 not there, 4 network, "
-        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 source differs from the lock, "
-        "9 verify found a fault, 130 and 143 ended by a signal.",
+        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 9 verify found a fault, "
+        "130 and 143 ended by a signal.",
     )
     parser.add_argument("--version", action="version", version=f"cudnn-redist {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="cudnn-redist")

@@ -44,7 +44,7 @@ def url(arguments: argparse.Namespace, output: Output) -> int:
     from .listening import notes_shown
 
     with notes_shown(output):
-        made = plan_of(arguments)
+        made = plan_of(arguments, asked_of(arguments))
     for reason in made.reasons:
         output.note(reason)
     facts = plan_facts(made)

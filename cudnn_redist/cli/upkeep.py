@@ -12,17 +12,20 @@ from ..layout import RECORD_NAME
 from ..manifest.labels import ReleaseLabel
 from ..manifest.targets import CudaVariant, parse_platform
 from ..prefix.installed import Prefix, find_directories
-from ..prefix.publish import disk_errors, remove_prefix
+from ..prefix.removing import remove_prefix
+from ..prefix.space import disk_errors
 from .facts import prefix_facts
+from .output import Output
 from .words import layout_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
-
-    from .output import Output
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["remove", "verify"]
+
+# Product, label, component, platform and variant.
+_LEVELS = 5
 
 
 def verify(arguments: argparse.Namespace, output: Output) -> int:
@@ -32,8 +35,10 @@ def verify(arguments: argparse.Namespace, output: Output) -> int:
     for prefix in prefixes:
         faults.extend(f"{prefix.path}: {finding}" for finding in prefix.verify())
     if faults:
+        # The differences are the failure, and --quiet hides no failure.
+        plain = Output(json=output.json, quiet=False)
         for fault in faults:
-            output.note(fault)
+            plain.note(fault)
         count = "1 difference" if len(faults) == 1 else f"{len(faults)} differences"
         bad = dict.fromkeys(fault.partition(": ")[0] for fault in faults)
         raise VerificationFailed(f"{count} from the record", where=", ".join(bad), findings=faults)
@@ -45,66 +50,96 @@ def verify(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def remove(arguments: argparse.Namespace, output: Output) -> int:
-    """Remove the named prefixes, and those whose record is damaged, and print their paths."""
-    prefixes, damaged = _named(arguments)
+    """Remove the named prefixes, and those whose record is damaged, and print their paths.
+
+    A link that is named stays, leading nowhere: the prefix that it leads to is what is removed.
+    """
+    prefixes, damaged = _named(arguments, surely=True)
     removed = [*(prefix.path for prefix in prefixes), *damaged]
     for path in removed:
         with disk_errors(path, phase="remove"):
             remove_prefix(path, root=layout_of(arguments).root)
+    named = _path(arguments.target)
+    if named is not None and named not in removed:
+        output.note(f"{named}: this link now leads nowhere, and is left")
     output.result("\n".join(map(str, removed)), {"removed": list(map(str, removed))})
     return 0
 
 
-def _named(arguments: argparse.Namespace) -> tuple[list[Prefix], dict[Path, PrefixError]]:
+def _named(
+    arguments: argparse.Namespace, *, surely: bool = False
+) -> tuple[list[Prefix], dict[Path, PrefixError]]:
     """Return the prefix at a path, or those of a label, that fit every choice given; and those damaged in the record.
 
-    What reads as a label is one, whatever the working directory holds: ``./9.27.0`` is the directory.
+    Where a version is asked for, a damaged record cannot tell it: ``surely`` makes that an error. So is a record
+    that cannot be read.
     """
-    target: str = arguments.target
-    try:
-        label = ReleaseLabel.parse(target)
-    except UsageError:
-        if not _is_path(target):
-            raise
-        return _fitting([Path(target).absolute()], arguments, where=target)
-    layout, product = layout_of(arguments), plain_product(arguments.product)
-    found = [
-        directory
-        for candidate in label.candidates()
-        for directory in find_directories(layout, product=product, label=candidate.text)
-    ]
-    return _fitting(found, arguments, where=layout.root)
-
-
-def _fitting(
-    directories: Iterable[Path], arguments: argparse.Namespace, *, where: object
-) -> tuple[list[Prefix], dict[Path, PrefixError]]:
     fitting: list[Prefix] = []
     damaged: dict[Path, PrefixError] = {}
-    for directory in directories:
+    for directory, version in _directories(arguments):
         try:
             prefix = Prefix.open(directory)
         except PrefixError as error:
+            if not _fits(_levels(directory, arguments), arguments):
+                continue
+            if isinstance(error.__cause__, OSError) or (surely and version is not None):
+                raise
             damaged[directory] = error
         else:
-            if _fits(prefix, arguments):
+            if _fits(prefix.record.levels, arguments) and version in (None, prefix.record.version):
                 fitting.append(prefix)
     if not fitting and not damaged:
+        where = _path(arguments.target) or layout_of(arguments).root
         raise NotInstalled(f"no prefix of {arguments.target} that fits is installed", where=where)
     return fitting, damaged
 
 
-def _is_path(target: str) -> bool:
-    return "/" in target or "\\" in target or os.path.lexists(target)
+def _directories(arguments: argparse.Namespace) -> Iterator[tuple[Path, str | None]]:
+    """Yield the directories that ``target`` names, each with the version that must be in it, if one is asked for."""
+    path = _path(arguments.target)
+    if path is not None:
+        linked = os.path.islink(path)  # noqa: PTH114 - never raises
+        yield Path(os.path.realpath(path)) if linked else path, None
+        return
+    layout, product = layout_of(arguments), plain_product(arguments.product)
+    label = ReleaseLabel.parse(arguments.target)
+    for candidate in label.candidates():
+        version = None if candidate == label else label.text
+        for directory in find_directories(layout, product=product, label=candidate.text):
+            yield directory, version
 
 
-def _fits(prefix: Prefix, arguments: argparse.Namespace) -> bool:
-    record = prefix.record
+def _path(target: str) -> Path | None:
+    """Return the path that is meant, or ``None`` where a label is.
+
+    What reads as a label is one, whatever the working directory holds: ``./9.27.0`` is the directory.
+    """
+    try:
+        ReleaseLabel.parse(target)
+    except UsageError:
+        if "/" in target or "\\" in target or os.path.lexists(target):
+            return Path(target).absolute()
+        raise
+    return None
+
+
+def _levels(directory: Path, arguments: argparse.Namespace) -> tuple[str | None, ...]:
+    """Return what its place under the root says of a prefix whose record says nothing; see ``Record.levels``."""
+    try:
+        names = directory.relative_to(layout_of(arguments).root).parts
+    except ValueError:
+        names = ()
+    return (*names, *(None,) * _LEVELS)[:_LEVELS]
+
+
+def _fits(levels: Sequence[str | None], arguments: argparse.Namespace) -> bool:
+    """Whether the component, platform and variant of ``levels`` are among those chosen; silence chooses any."""
+    _, _, component, platform, variant = levels
     platforms = [platform for text in arguments.platform or () for platform in parse_platform(text)]
     cudas = [CudaVariant.asked(text) for text in arguments.cuda or ()]
     names = {name for cuda in cudas for name in (cuda.name, CudaVariant(cuda.major).name)}
     return (
-        (not arguments.component or record.component in arguments.component)
-        and (not platforms or record.platform in platforms)
-        and (not names or record.variant in names)
+        (not arguments.component or component in arguments.component)
+        and (not platforms or platform in platforms)
+        and (not names or variant in names)
     )

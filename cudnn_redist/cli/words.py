@@ -30,16 +30,12 @@ def asked_of(arguments: argparse.Namespace) -> Ask:
     )
 
 
-def plan_of(arguments: argparse.Namespace, *, refresh: bool = False) -> Plan:
+def plan_of(arguments: argparse.Namespace, asked: Ask, *, refresh: bool = False) -> Plan:
     """Return the plan of getting what is asked for."""
-    from ..catalog import plan
+    from ..catalog import plan_asked
 
-    return plan(
-        arguments.label,
-        product=arguments.product,
-        component=arguments.component,
-        platform=arguments.platform,
-        cuda=arguments.cuda,
+    return plan_asked(
+        asked,
         sources=sources_of(arguments),
         root=arguments.root,
         refresh=refresh or arguments.refresh,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .models import Archive, Component, Manifest
     from .targets import Platform
 
-__all__ = ["Query", "Selection", "choose_platform", "choose_variant", "offers", "select"]
+__all__ = ["Query", "Selection", "choose_platform", "choose_variant", "main_component", "offers", "select"]
 
 _MOST_LISTED: Final = 20
 
@@ -68,7 +68,7 @@ def offers(component: Component) -> dict[Platform, tuple[str | None, ...]]:
 
 def _component(manifest: Manifest, query: Query) -> Component:
     known = manifest.components
-    key = query.component or _main_component(known.keys(), manifest.product)
+    key = query.component or main_component(known.keys(), manifest.product)
     if key is None:
         raise UsageError(
             f"no main component among {_listed(known)}; choose one with --component", phase="choose"
@@ -80,7 +80,7 @@ def _component(manifest: Manifest, query: Query) -> Component:
     return known[key]
 
 
-def _main_component(keys: Collection[str], product: str | None) -> str | None:
+def main_component(keys: Collection[str], product: str | None) -> str | None:
     """Return the component that bears the product's name; ``None`` where it would be a guess.
 
     ``release_product`` may say more than the name (``cudnn-v8-9-cuda-12``) or be absent; then the name is the

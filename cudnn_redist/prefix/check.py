@@ -6,6 +6,7 @@ import hashlib
 import os
 import posixpath
 import stat
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from .record import Entry
 
 __all__ = ["Finding", "check"]
+
+# Large enough that reading costs nothing beside hashing, small enough that a signal is heard between two.
+_PIECE = 1024 * 1024
 
 FindingKind = Literal["missing", "changed", "extra", "unreadable"]
 
@@ -38,36 +42,106 @@ class Finding:
 
 def check(prefix: Prefix) -> tuple[Finding, ...]:
     """Read every file of ``prefix``, on all cores, and return how it differs from its record, sorted by path."""
-    recorded = {entry.path: entry for entry in (*prefix.record.entries, *prefix.record.generated)}
+    comparison = _Comparison(prefix)
     with ThreadPoolExecutor() as pool:
-        differences = pool.map(lambda entry: _compare(prefix.path, entry, recorded), recorded.values())
-        found = [finding for finding in differences if finding is not None]
-    found.extend(_extras(prefix.path, recorded))
+        try:
+            found = [
+                *filter(None, pool.map(comparison.of, comparison.recorded.values())),
+                *comparison.extras(),
+            ]
+        finally:
+            # Of what is under way nobody wants to hear any more when Ctrl-C comes.
+            comparison.stopped.set()
     return tuple(sorted(found, key=lambda finding: finding.path))
 
 
-def _compare(root: Path, entry: Entry, recorded: dict[str, Entry]) -> Finding | None:
-    try:
-        detail = _difference(root / entry.path, entry, recorded)
-    except (FileNotFoundError, NotADirectoryError):
-        return Finding(path=entry.path, kind="missing", detail=f"the record has a {entry.kind} here")
-    except OSError as error:
-        return Finding(path=entry.path, kind="unreadable", detail=str(error.strerror))
-    return Finding(path=entry.path, kind="changed", detail=detail) if detail else None
+class _Buffer(threading.local):
+    """What a thread reads a piece of a file into: each its own."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(_PIECE))
 
 
-def _difference(path: Path, entry: Entry, recorded: dict[str, Entry]) -> str | None:
-    found = path.lstat()
-    kind = _kind(found.st_mode)
-    if entry.kind == "link" and kind == "file" and os.name == "nt":
-        # Where links may not be made, the unpacker leaves a copy of what the link leads to (C57).
-        entry = _behind(entry, recorded)
-    if kind != entry.kind:
-        return f"is a {kind}, recorded as a {entry.kind}"
-    if kind == "link":
-        target = str(path.readlink())
-        return None if target == entry.target else f"links to {target}, recorded as {entry.target}"
-    return _file_difference(path, found, entry) if kind == "file" else None
+class _Comparison:
+    """A prefix beside its record; ``stopped`` ends what other threads still read."""
+
+    def __init__(self, prefix: Prefix) -> None:
+        self.recorded = {entry.path: entry for entry in (*prefix.record.entries, *prefix.record.generated)}
+        self.stopped = threading.Event()
+        self._root = prefix.path
+        self._buffer = _Buffer()
+
+    def of(self, entry: Entry) -> Finding | None:
+        """Return how what is at the path of ``entry`` differs from it."""
+        try:
+            detail = self._difference(self._root / entry.path, entry)
+        except (FileNotFoundError, NotADirectoryError):
+            return Finding(path=entry.path, kind="missing", detail=f"the record has a {entry.kind} here")
+        except OSError as error:
+            return _unreadable(entry.path, error)
+        return Finding(path=entry.path, kind="changed", detail=detail) if detail else None
+
+    def extras(self) -> Iterator[Finding]:
+        """Yield what the record does not have, and where none can look for it."""
+        closed: list[OSError] = []
+        for directory, names, files in os.walk(self._root, onerror=closed.append):
+            for name in (*names, *files):
+                path = self._relative(Path(directory, name))
+                if path not in self.recorded and path != RECORD_NAME:
+                    yield self._extra(path)
+        for error in closed:
+            yield _unreadable(self._relative(Path(error.filename)), error)
+
+    def _extra(self, path: str) -> Finding:
+        try:
+            kind = _kind((self._root / path).lstat().st_mode)
+        except OSError as error:
+            return _unreadable(path, error)
+        return Finding(path=path, kind="extra", detail=f"a {kind} that the record does not have")
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+    def _difference(self, path: Path, entry: Entry) -> str | None:
+        found = path.lstat()
+        kind = _kind(found.st_mode)
+        if entry.kind == "link" and kind == "file" and os.name == "nt":
+            # Where links may not be made, the unpacker leaves a copy of what the link leads to (C57).
+            entry = _behind(entry, self.recorded)
+        if kind != entry.kind:
+            return f"is a {kind}, recorded as a {entry.kind}"
+        if kind == "link":
+            target = str(path.readlink())
+            return None if target == entry.target else f"links to {target}, recorded as {entry.target}"
+        return self._file_difference(path, found, entry) if kind == "file" else None
+
+    def _file_difference(self, path: Path, found: os.stat_result, entry: Entry) -> str | None:
+        if found.st_size != entry.size:
+            return f"{found.st_size} bytes, recorded as {entry.size}"
+        executable = bool(found.st_mode & 0o111)
+        if os.name != "nt" and executable != entry.executable:
+            return (
+                "is executable, recorded as not"
+                if executable
+                else "is not executable, recorded as executable"
+            )
+        sha256 = self._sha256(path)
+        return None if sha256 in (None, entry.sha256) else f"sha256 is {sha256}, recorded as {entry.sha256}"
+
+    def _sha256(self, path: Path) -> str | None:
+        """Return the digest of a file's bytes, or ``None`` after ``stopped``."""
+        digest, view = hashlib.sha256(), self._buffer.view
+        with path.open("rb", buffering=0) as file:
+            while not self.stopped.is_set():
+                size = file.readinto(view)
+                if not size:
+                    return digest.hexdigest()
+                digest.update(view[:size])
+        return None
+
+
+def _unreadable(path: str, error: OSError) -> Finding:
+    return Finding(path=path, kind="unreadable", detail=str(error.strerror))
 
 
 def _behind(link: Entry, recorded: dict[str, Entry]) -> Entry:
@@ -78,27 +152,6 @@ def _behind(link: Entry, recorded: dict[str, Entry]) -> Entry:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), entry.target or ""))
         entry = recorded.get(target, link)
     return entry
-
-
-def _file_difference(path: Path, found: os.stat_result, entry: Entry) -> str | None:
-    if found.st_size != entry.size:
-        return f"{found.st_size} bytes, recorded as {entry.size}"
-    executable = bool(found.st_mode & 0o111)
-    if os.name != "nt" and executable != entry.executable:
-        return "is executable, recorded as not" if executable else "is not executable, recorded as executable"
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return None if sha256 == entry.sha256 else f"sha256 is {sha256}, recorded as {entry.sha256}"
-
-
-def _extras(root: Path, recorded: dict[str, Entry]) -> Iterator[Finding]:
-    for directory, names, files in os.walk(root):
-        for name in (*names, *files):
-            path = Path(directory, name)
-            relative = path.relative_to(root).as_posix()
-            if relative not in recorded and relative != RECORD_NAME:
-                kind = _kind(path.lstat().st_mode)
-                yield Finding(path=relative, kind="extra", detail=f"a {kind} that the record does not have")
 
 
 def _kind(mode: int) -> str:

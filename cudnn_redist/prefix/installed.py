@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotAvailableError, NotInstalled, PrefixError
@@ -15,7 +16,6 @@ from .record import Entry, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ..manifest.labels import ReleaseLabel
     from .check import Finding
@@ -69,6 +69,16 @@ class Prefix:
         """Whether every recorded name is there with its kind and size: cheap, no content is read."""
         return all(_stands(self.path, entry) for entry in (*self.record.entries, *self.record.generated))
 
+    def foreign_names(self) -> list[str]:
+        """Return the paths of files that the record does not have, sorted."""
+        known = {entry.path for entry in (*self.record.entries, *self.record.generated)} | {RECORD_NAME}
+        found = (
+            Path(directory, name).relative_to(self.path).as_posix()
+            for directory, _, names in os.walk(self.path)
+            for name in names
+        )
+        return sorted(name for name in found if name not in known)
+
     def verify(self) -> tuple[Finding, ...]:
         """Compare every file with the record; an empty tuple means that nothing differs."""
         from .check import check
@@ -113,14 +123,14 @@ def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -
     What the manifest offers stands in the record of any prefix of the same component, so the choice made here is
     the choice that the manifest would give; a refusal is left to the manifest, which knows more to say.
     """
-    component = query.component or product
     for candidate in label.candidates():
-        known = next(find_prefixes(layout, product=product, label=candidate.text, component=component), None)
+        found = find_prefixes(layout, product=product, label=candidate.text, component=query.component)
+        known = next((prefix.record for prefix in found if query.component or prefix.record.is_main), None)
         if known is not None:
-            choice = _choice(query, known.record)
+            choice = _choice(query, known)
             if choice is None:
                 return None
-            path = layout.prefix(product, candidate.text, component, choice.platform, choice.variant)
+            path = layout.prefix(*known.levels[:3], choice.platform, choice.variant)
             return _sound(path, version=None if candidate == label else label.text)
     return None
 
@@ -129,18 +139,24 @@ def answer_at(path: Path, *, product: str, label: ReleaseLabel, query: Query) ->
     """Return the prefix at ``path``, a directory of the user's own, where it is what ``query`` asks for."""
     for candidate in label.candidates():
         prefix = _sound(path, version=None if candidate == label else label.text)
-        choice = _choice(query, prefix.record) if prefix is not None else None
-        if prefix is not None and choice is not None:
-            component = query.component or product
-            wanted = (product, candidate.text, component, choice.platform, choice.variant)
-            if prefix.record.levels == wanted:
-                return prefix
+        if prefix is None or prefix.record.component != (query.component or prefix.record.component):
+            continue
+        choice = _choice(query, prefix.record)
+        if choice is None or not (query.component or prefix.record.is_main):
+            continue
+        wanted = (product, candidate.text, prefix.record.component, choice.platform, choice.variant)
+        if prefix.record.levels == wanted:
+            return prefix
     return None
 
 
 def _found(root: Path, pattern: str) -> list[Path]:
     try:
-        return sorted(root.glob(pattern))
+        # Globbing takes a directory that may not be read for an empty one.
+        with os.scandir(root):
+            return sorted(root.glob(pattern))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
     except OSError as error:
         raise PrefixError(f"cannot be read: {error.strerror}", phase="prefix", where=root) from error
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["keep_manifest", "note_install"]
 
 
-def keep_manifest(layout: Layout, product: str, label: str, data: bytes) -> None:
-    """Keep the manifest of an installed label, byte for byte; replaced atomically."""
-    path = layout.kept_manifest(product, label)
+def keep_manifest(layout: Layout, product: str, data: bytes, *, url: str) -> None:
+    """Keep the manifest of an installed label, byte for byte as ``url`` gave it; replaced atomically."""
+    path = layout.kept_manifest(product, url)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

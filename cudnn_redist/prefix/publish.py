@@ -9,26 +9,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
-import shutil
-import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PrefixError
-from ..layout import ASIDE_PATTERN, RECORD_NAME, STAGE_PATTERN, aside_path, stage_path
+from ..layout import RECORD_NAME, stage_path
+from ..owners import own_mark
+from .removing import moved_aside, remove_empty, remove_tree, rename
+from .space import nearest_existing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from .record import Record
 
-__all__ = ["Stage", "disk_errors", "nearest_existing", "remove_prefix", "remove_tree", "sweep", "write_file"]
+__all__ = ["Stage", "write_file"]
 
-# A scanner on Windows may hold a fresh file open for some seconds; a rename meanwhile is refused (C69).
-_RENAME_PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-_DAY = 24 * 3600.0
+_TRIES = 100
+_TOUCH_AGAIN = 60.0
 
 
 class Stage:
@@ -36,20 +34,29 @@ class Stage:
 
     def __init__(self, target: Path) -> None:
         self.target = target
-        self.path = stage_path(target, secrets.token_hex(6))
+        self.path = stage_path(target, own_mark())
         self._ground = nearest_existing(target.parent)
+        self._touched = time.monotonic()
 
     def __enter__(self) -> Stage:
-        while True:
+        # Another run that failed may remove the empty parents that both want.
+        for _ in range(_TRIES):
             self.target.parent.mkdir(parents=True, exist_ok=True)
-            # Another run that failed may remove the empty parents that both want.
             with contextlib.suppress(FileNotFoundError):
                 self.path.mkdir()
                 return self
+        self.path.mkdir()
+        return self
 
     def __exit__(self, *exc: object) -> None:
         remove_tree(self.path)
-        _remove_empty(self.target.parent, ground=self._ground)
+        remove_empty(self.target.parent, ground=self._ground)
+
+    def touch(self) -> None:
+        """Show other hosts that this stage is in use: with a slow line nothing may be written to it for long."""
+        if time.monotonic() - self._touched > _TOUCH_AGAIN:
+            self._touched = time.monotonic()
+            os.utime(self.path)
 
     def clear(self) -> None:
         """Empty the stage, to unpack again from the start."""
@@ -90,7 +97,7 @@ class _Aside:
     def take(self) -> None:
         """Move the target aside; that it is already gone is as good."""
         with contextlib.suppress(FileNotFoundError):
-            aside = _moved_aside(self._target)
+            aside = moved_aside(self._target)
             self._discard()
             self._kept = aside
 
@@ -98,75 +105,13 @@ class _Aside:
         if self._kept is None:
             return
         if failed is not None and not os.path.lexists(self._target):
-            _rename(self._kept, self._target)
+            rename(self._kept, self._target)
         else:
             self._discard()
 
     def _discard(self) -> None:
         if self._kept is not None:
             remove_tree(self._kept)
-
-
-@contextlib.contextmanager
-def disk_errors(where: object, *, phase: str) -> Iterator[None]:
-    """Turn what the operating system refuses into ``PrefixError``; the path it names goes before ``where``."""
-    try:
-        yield
-    except OSError as error:
-        cause = error.strerror or str(error)
-        raise PrefixError(cause, phase=phase, where=error.filename or where) from error
-
-
-def remove_prefix(target: Path, *, root: Path | None = None) -> None:
-    """Move ``target`` aside, so that it is gone at once, and then delete it, with what it leaves empty in ``root``."""
-    with contextlib.suppress(FileNotFoundError):
-        remove_tree(_moved_aside(target))
-    if root is not None and root in target.parents:
-        _remove_empty(target.parent, ground=root)
-
-
-def _remove_empty(directory: Path, *, ground: Path) -> None:
-    """Remove ``directory`` and its parents as long as they are empty, but not ``ground``."""
-    while directory != ground and ground in directory.parents:
-        try:
-            directory.rmdir()
-        except OSError:
-            return
-        directory = directory.parent
-
-
-def nearest_existing(path: Path) -> Path:
-    """Return ``path``, or the nearest of its parents that is there."""
-    path = path.absolute()
-    while not path.exists():
-        path = path.parent
-    return path
-
-
-def remove_tree(path: Path) -> None:
-    """Delete a directory tree, a file or a link that may be read-only or already gone; links are not followed."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-        return
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        _unlock(path)
-        shutil.rmtree(path)
-
-
-def sweep(directory: Path, *, older_than: float = _DAY) -> None:
-    """Remove stages and prefixes moved aside that a killed run left in ``directory``.
-
-    What was touched in the last ``older_than`` seconds, itself or anything in it, may be in use: a slow line fills
-    a stage for days.
-    """
-    now = time.time()
-    for pattern in (STAGE_PATTERN, ASIDE_PATTERN):
-        for leftover in directory.glob(pattern):
-            with contextlib.suppress(OSError):
-                if now - _last_touched(leftover) > older_than:
-                    remove_tree(leftover)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -180,51 +125,12 @@ def _renamed(source: Path, target: Path) -> bool:
     if target.is_symlink() or target.is_file():
         return False
     try:
-        _rename(source, target)
+        rename(source, target)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR) or target.exists():
             return False
         raise
     return True
-
-
-def _moved_aside(target: Path) -> Path:
-    """Move ``target`` out of the way, marked as touched just now: its age is what saves it from ``sweep``."""
-    aside = aside_path(target, secrets.token_hex(6))
-    with contextlib.suppress(PermissionError):
-        if not target.is_symlink():
-            os.utime(target)
-    _rename(target, aside)
-    return aside
-
-
-def _rename(source: Path, target: Path) -> None:
-    for pause in (*_RENAME_PATIENCE, None):
-        try:
-            source.rename(target)
-        except PermissionError:
-            if os.name != "nt" or pause is None:
-                raise
-            time.sleep(pause)
-        else:
-            return
-
-
-def _last_touched(path: Path) -> float:
-    times = [path.lstat().st_mtime]
-    for directory, names, files in os.walk(path):
-        times.extend(Path(directory, name).lstat().st_mtime for name in (*names, *files))
-    return max(times)
-
-
-def _unlock(root: Path) -> None:
-    """Give the owner every right on directories, and on files where read-only ones cannot be deleted (Windows)."""
-    root.chmod(stat.S_IRWXU)
-    for directory, names, files in os.walk(root):
-        for name in (*names, *files) if os.name == "nt" else names:
-            path = Path(directory, name)
-            if not path.is_symlink():
-                path.chmod(stat.S_IRWXU)
 
 
 def _sync_tree(root: Path) -> None:

@@ -49,7 +49,8 @@ class Record:
     """The contents of a prefix and where they came from.
 
     ``variant`` is ``None`` for an archive without one. ``offered`` is what the manifest had of this component
-    (platform -> variants): it lets a later question about the same label be answered without the manifest.
+    (platform -> variants), ``is_main`` whether it is the one meant without a name: with both, a later question about
+    the same label is answered without the manifest.
     ``entries`` came out of the archive; ``generated`` were added by this tool.
     """
 
@@ -64,6 +65,7 @@ class Record:
     archive_size: int
     manifest_sha256: str
     offered: Offers = field(hash=False)
+    is_main: bool
     entries: tuple[Entry, ...]
     generated: tuple[Entry, ...] = ()
 
@@ -93,6 +95,7 @@ class Record:
                 "size": self.archive_size,
             },
             "manifest": {"sha256": self.manifest_sha256},
+            "main": self.is_main,
             "offered": {platform: list(names) for platform, names in sorted(self.offered.items())},
             "tree": self.tree,
             "files": [entry.as_json() for entry in self.entries],
@@ -140,6 +143,7 @@ class Record:
             archive_size=_number(raw["archive"]["size"]),
             manifest_sha256=_text(raw["manifest"]["sha256"]),
             offered={Platform(name): tuple(map(_variant, names)) for name, names in raw["offered"].items()},
+            is_main=raw["main"] is True,
             entries=tuple(map(_entry, raw["files"])),
             generated=tuple(map(_entry, raw["generated"])),
         )

@@ -1,4 +1,4 @@
-"""Is there room? Asked before the first byte is fetched, and told when it runs out all the same."""
+"""The disk: is there room, asked before the first byte is fetched, and what it refuses, told as ours."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
-from .publish import nearest_existing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["full_disk", "require_space"]
+__all__ = ["disk_errors", "full_disk", "nearest_existing", "require_space"]
 
 
 def require_space(needs: Iterable[tuple[Path, int]]) -> None:
@@ -48,3 +47,21 @@ def full_disk(path: Path, *, needed: int) -> Iterator[None]:
             phase="space",
             where=path,
         ) from error
+
+
+@contextlib.contextmanager
+def disk_errors(where: object, *, phase: str) -> Iterator[None]:
+    """Turn what the operating system refuses into ``PrefixError``; the path it names goes before ``where``."""
+    try:
+        yield
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise PrefixError(cause, phase=phase, where=error.filename or where) from error
+
+
+def nearest_existing(path: Path) -> Path:
+    """Return ``path``, or the nearest of its parents that is there."""
+    path = path.absolute()
+    while not path.exists():
+        path = path.parent
+    return path

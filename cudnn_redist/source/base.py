@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ..manifest.reading import MAX_MANIFEST_BYTES as MANIFEST_LIMIT
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..manifest.labels import ReleaseLabel
 
 __all__ = ["MANIFEST_LIMIT", "NoIndex", "RangeRefused", "Source", "TransferOptions"]
-
-# The largest of 207 real manifests has 58,445 bytes.
-MANIFEST_LIMIT = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ class Source(Protocol):
     def read_labels(self, folder_url: str) -> tuple[ReleaseLabel, ...]:
         """Return the labels of a redist folder.
 
-        Raises ``NoIndex`` where it lists nothing, ``TransferError`` or ``PrefixError`` where it cannot be reached.
+        Raises ``NoIndex`` where it lists nothing, ``TransferError`` where it cannot be read.
         """
         ...
 
@@ -63,6 +62,6 @@ class Source(Protocol):
         """Return the bytes of a manifest, past every cache when ``fresh``.
 
         Raises ``LabelNotFound`` where there is none, ``ManifestError`` where it is larger than ``MANIFEST_LIMIT``,
-        ``TransferError`` where the source cannot be reached.
+        ``TransferError`` where it cannot be read.
         """
         ...

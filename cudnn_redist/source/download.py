@@ -7,14 +7,13 @@ request for the rest with the whole archive makes the file start again: follower
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
 
 from ..errors import IntegrityError, SizeMismatch, TransferError, TransientTransferError
 from ..locations import redacted
 from ..notes import log
 from .base import RangeRefused
-from .patience import Pace, Patience
+from .patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +84,8 @@ class Download:
         except BaseException as error:
             stopped = self._stop.is_set()
             self.stop()
-            if stopped and isinstance(error, TransferError):
+            if stopped and isinstance(error, Exception):
+                # Whatever a line under our feet makes of being cut is not why the run ended.
                 raise Stopped from error
             raise
         with self._changed:
@@ -149,7 +149,6 @@ class Download:
                 if self._landed == self._expected.size:
                     # All is there, and only the end of the answer is missing.
                     return
-                log.info("%s", error)
                 patience.after(error, progressed=self._progressed())
             else:
                 return
@@ -187,7 +186,6 @@ class Download:
             )
 
     def _fill(self, body: Body) -> None:
-        pace = Pace(self._options, where=body.url)
         for data in body:
             self.check_stopped()
             self._require_no_surplus(len(data), body)
@@ -196,7 +194,6 @@ class Download:
                 self._landed += len(data)
                 self._changed.notify_all()
             self._on_bytes(self._landed)
-            pace.took(len(data), now=time.monotonic())
 
     def _require_no_surplus(self, coming: int, body: Body) -> None:
         promised = self._expected.size

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
@@ -18,7 +17,8 @@ from .base import MANIFEST_LIMIT, NoIndex, RangeRefused, TransferOptions
 from .index import labels_of_page
 from .line import Line
 from .logins import Logins, origin
-from .patience import Patience
+from .patience import Pace, Patience
+from .redirects import MOST_REDIRECTS, REDIRECT_STATUS, redirected
 from .refusals import GONE, proxy_refusal, refusal
 from .trust import refuses_certificate, trusting_context
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Body", "HttpSource"]
 
-_MOST_REDIRECTS = 10
-_REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 _TRANSIENT = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
 
 
@@ -75,11 +73,11 @@ class HttpSource:
         return Line(self._streams)
 
     def read_labels(self, folder_url: str) -> tuple[ReleaseLabel, ...]:
-        """Read an index page; ``NoIndex`` where the server shows none. See ``Source``."""
+        """Read an index page; ``NoIndex`` where the server shows none, to anybody. See ``Source``."""
         try:
             page = self._read(folder_url, phase="label")
         except TransferError as error:
-            if error.status in (401, 403):
+            if error.status == httpx.codes.FORBIDDEN:
                 raise NoIndex from error
             raise
         except LabelNotFound as error:
@@ -112,7 +110,6 @@ class HttpSource:
             try:
                 return self._read_once(url, phase=phase, fresh=fresh)
             except TransientTransferError as error:
-                log.info("%s", error)
                 patience.after(error)
 
     def _read_once(self, url: str, *, phase: str, fresh: bool) -> bytes:
@@ -141,7 +138,7 @@ class HttpSource:
         given_for = origin(target)
         if fresh:
             headers = {**headers, "Cache-Control": "no-cache"}
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(MOST_REDIRECTS + 1):
             with _translated(target, phase=phase):
                 request = self._client.build_request(
                     "GET", target, headers=headers, extensions={"trace": line.trace}
@@ -149,15 +146,18 @@ class HttpSource:
                 request.url = _Discreet(request.url)
                 auth = httpx.BasicAuth(*login) if login and origin(target) == given_for else None
                 response = self._client.send(request, stream=True, auth=auth)
+            log.debug("GET %s %s: HTTP %d", redacted(target), headers or "", response.status_code)
+            pace = Pace(self._options, where=redacted(target))
+            response.stream = _Paced(cast("httpx.SyncByteStream", response.stream), pace)
             try:
-                if response.status_code not in _REDIRECT_STATUS or "location" not in response.headers:
+                if response.status_code not in REDIRECT_STATUS or "location" not in response.headers:
                     yield response
                     return
-                target = _redirected(target, response.headers["location"], phase=phase)
+                target = redirected(target, response.headers["location"], phase=phase)
             finally:
                 response.close()
             log.info("%s: redirected to %s", redacted(url), redacted(target))
-        raise TransferError(f"more than {_MOST_REDIRECTS} redirects", phase=phase, where=redacted(url))
+        raise TransferError(f"more than {MOST_REDIRECTS} redirects", phase=phase, where=redacted(url))
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -174,6 +174,22 @@ class HttpSource:
                 "with special characters percent-encoded",
                 phase="proxy",
             ) from None
+
+
+class _Paced(httpx.SyncByteStream):
+    """The raw bytes of an answer, which may not come too slowly: what is decoded may be nothing for long."""
+
+    def __init__(self, stream: httpx.SyncByteStream, pace: Pace) -> None:
+        self._stream = stream
+        self._pace = pace
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._stream:
+            yield piece
+            self._pace.took(len(piece), now=time.monotonic())
+
+    def close(self) -> None:
+        self._stream.close()
 
 
 class _Discreet(httpx.URL):
@@ -208,24 +224,13 @@ def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _redirected(url: str, location: str, *, phase: str) -> str:
-    try:
-        target = urljoin(url, location)
-        scheme, host, _ = origin(target)
-    except ValueError as error:
-        raise TransferError("redirect to an unreadable URL", phase=phase, where=redacted(url)) from error
-    downgraded = scheme == "http" and urlsplit(url).scheme == "https"
-    if scheme not in ("http", "https") or not host or downgraded:
-        raise TransferError(f"redirect to {redacted(target)} refused", phase=phase, where=redacted(url))
-    return target
-
-
 def _require_success(response: httpx.Response, *, phase: str) -> None:
     if not response.is_success:
+        reason = response.reason_phrase
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            reason += ": the server wants a login (in the source's URL or in a netrc file)"
         where = redacted(str(response.url))
-        raise refusal(
-            response.status_code, response.reason_phrase, response.headers, phase=phase, where=where
-        )
+        raise refusal(response.status_code, reason, response.headers, phase=phase, where=where)
 
 
 def _body(response: httpx.Response, *, offset: int, validator: str | None) -> Body:

@@ -31,7 +31,8 @@ class Line:
             line = stream.get_extra_info("socket")
             if line is not None:
                 with contextlib.suppress(OSError):
-                    line.shutdown(socket.SHUT_RDWR)
+                    # Not TLS's own shutdown: it would leave the reader with nothing, or with the cipher.
+                    socket.socket.shutdown(line, socket.SHUT_RDWR)
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Take note of a connection as it is made; the client calls this (httpx's ``trace`` extension)."""

@@ -11,16 +11,15 @@ import contextlib
 import errno
 import json
 import os
-import re
 import secrets
 import shutil
-import socket
 import stat
 import threading
 import time
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..locations import redacted
+from ..owners import left_behind, own_mark
 from .headers import is_sendable
 
 if TYPE_CHECKING:
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Partial", "discard_partials", "sweep_partials"]
 
-_HOUR = 3600.0
-_DAY = 24 * _HOUR
+_DAY = 24 * 3600.0
 _BINARY = getattr(os, "O_BINARY", 0)
-_UNSAFE_IN_HOST = re.compile(r"[^A-Za-z0-9-]")
 
 
 class Partial:
@@ -198,28 +195,12 @@ def _left_behind(directory: Path, sha256: str) -> Iterator[Path]:
 
 
 def _abandoned(path: Path) -> bool:
-    """Whether a partial is free, or its process is dead; of another machine's process only the age tells."""
     _, *owner, _, _ = path.name.split(".")
-    if owner == ["free"]:
-        return True
-    host, pid = (*owner, "", "")[:2]
-    if host != _host() or not pid.isdecimal() or os.name == "nt":
-        return time.time() - path.lstat().st_mtime > _HOUR
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
+    return owner == ["free"] or left_behind(path.name, touched=path.lstat().st_mtime)
 
 
 def _own_path(directory: Path, sha256: str) -> Path:
-    return directory / f"{sha256}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.part"
-
-
-def _host() -> str:
-    return _UNSAFE_IN_HOST.sub("-", socket.gethostname())[:64] or "host"
+    return directory / f"{sha256}.{own_mark()}.part"
 
 
 def _note(path: Path) -> Path:

@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from ..errors import TransientTransferError
+from ..notes import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,11 @@ class Patience:
         self._failures = 1 if progressed else self._failures + 1
         if self._failures > self._options.retries or (error.retry_after or 0) > _LONGEST_WISH:
             raise error
-        self._wait(max(self._pause(), error.retry_after or 0))
+        pause = max(self._pause(), error.retry_after or 0)
+        log.warning(
+            "%s; trying again in %.1f s (%d of %d)", error, pause, self._failures, self._options.retries
+        )
+        self._wait(pause)
 
     def _pause(self) -> float:
         """Double with each failure, and spread out: many machines fail together and must not return together."""

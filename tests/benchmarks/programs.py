@@ -23,7 +23,7 @@ DEBIAN = {
     "xz": "xz-utils",
     "zstd": "zstd",
 }
-PYPI = {"nvidia-binarchive": "nvidia-binarchive==0.7.0", "uv": "uv==0.13.9"}
+PYPI = {"lzma-mt": "lzma-mt==0.2.1", "nvidia-binarchive": "nvidia-binarchive==0.7.0", "uv": "uv==0.13.9"}
 _SYSTEM = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin"))
 
 
@@ -34,10 +34,17 @@ def missing_packages(needed: Iterable[str]) -> list[str]:
 
 
 def environment(needed: Iterable[str], *, ours: Path, cache: Path, home: Path) -> dict[str, str]:
-    """Return the variables of every run; ``PATH`` leads to ours, then to PyPI's (in ``cache``), then to Debian's."""
-    peers = [_installed(PYPI[name], cache) for name in sorted(set(needed)) if name in PYPI]
-    path = os.pathsep.join(map(str, (ours.parent, *peers, _SYSTEM)))
-    return {"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", "NO_PROXY": "127.0.0.1"}
+    """Return the variables of every run; ``PATH`` leads to ours, then to PyPI's (in ``cache``), then to Debian's.
+
+    ``LZMA_MT`` is where ``lzma-mt`` can be imported from, if it is needed: what the extra ``fast`` would install.
+    """
+    peers = {name: _installed(PYPI[name], cache) for name in sorted(set(needed)) if name in PYPI}
+    path = os.pathsep.join(map(str, (ours.parent, *peers.values(), _SYSTEM)))
+    variables = {"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", "NO_PROXY": "127.0.0.1"}
+    if "lzma-mt" in peers:
+        (site,) = peers["lzma-mt"].parent.glob("lib/python*/site-packages")
+        variables["LZMA_MT"] = str(site)
+    return variables
 
 
 def _installed(requirement: str, cache: Path) -> Path:

@@ -7,7 +7,7 @@ fresh environment that ours is installed in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Gives = Literal["archive", "wheel", "file", "nothing"]
@@ -74,26 +74,31 @@ def bare(name: str, line: str, *, needs: tuple[str, ...] = ()) -> Way:
 CURL_ALONE = Way(name="curl -o alone", line=_CURL, needs=("curl",), result=".", gives="file")
 XZ_ALONE = bare("limit: xz -T0 -dc >/dev/null", 'xz -T0 -dc "$LOCAL" >/dev/null', needs=("xz",))
 
+_OURS_FAST = ours("ours with the extra fast")
+_MOST_WRITTEN = Way(
+    name="curl; sha256sum -c; tar -xJf",
+    line=f'{_CURL}; {_CHECK}; tar -xJf "$FILE"',
+    needs=("curl", "xz"),
+)
+_PIPELINE = Way(
+    name="curl | tee >(sha256sum) | xz -T0 -dc | tar -x",
+    line=f"{_STREAM} | xz -T0 -dc | tar -x",
+    needs=("curl", "xz"),
+)
+_NVIDIA = Way(
+    name="nvidia-binarchive",
+    line='nvidia-binarchive --url "$MANIFEST" --component "$COMPONENT"'
+    ' --os "$SYSTEM" --arch "$MACHINE" --variant "$VARIANT" --output flat',
+    needs=("nvidia-binarchive",),
+    result="flat/$SYSTEM-$MACHINE/$VARIANT",
+)
+
 FETCH = (
     ours(),
-    Way(
-        name="curl; sha256sum -c; tar -xJf",
-        line=f'{_CURL}; {_CHECK}; tar -xJf "$FILE"',
-        needs=("curl", "xz"),
-    ),
+    _MOST_WRITTEN,
     curl_and_tar(0),
-    Way(
-        name="curl | tee >(sha256sum) | xz -T0 -dc | tar -x",
-        line=f"{_STREAM} | xz -T0 -dc | tar -x",
-        needs=("curl", "xz"),
-    ),
-    Way(
-        name="nvidia-binarchive",
-        line='nvidia-binarchive --url "$MANIFEST" --component "$COMPONENT"'
-        ' --os "$SYSTEM" --arch "$MACHINE" --variant "$VARIANT" --output flat',
-        needs=("nvidia-binarchive",),
-        result="flat/$SYSTEM-$MACHINE/$VARIANT",
-    ),
+    _PIPELINE,
+    _NVIDIA,
     Way(
         name="aria2c -x8; sha256sum -c; XZ_DEFAULTS=-T0 tar -xJf",
         line='aria2c -q -x8 -s8 --file-allocation=none -o "$FILE" "$URL";'
@@ -110,6 +115,13 @@ FETCH = (
     ),
     CURL_ALONE,
     XZ_ALONE,
+)
+FAST = (
+    replace(_OURS_FAST, line=f'PYTHONPATH="$LZMA_MT" {_OURS_FAST.line}', needs=("lzma-mt",)),
+    ours(),
+    _MOST_WRITTEN,
+    _PIPELINE,
+    _NVIDIA,
 )
 ZIP = (
     ours(archive="zip"),

@@ -7,19 +7,22 @@ import os
 import random
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from cli.ground import CHOICE, PREFIX, leftovers, partials, snapshot
+from prefix.made import entries, installed
 from redist import File
 from redist.archives import pack
 from redist.command import Completed, run_command, start_command
 from redist.faults import Delay, Stall, Status, Trickle
 
+from cudnn_redist.prefix.record import Entry
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from redist import RedistServer, RedistTree
     from redist.faults import Fault
@@ -216,6 +219,25 @@ def test_twice_in_a_row(redist_server: RedistServer, root: Path, first: int, sec
     assert "Exception ignored" not in done.err
     assert not (root / PREFIX).exists()
     assert run_command(*words).out == f"{root / PREFIX}\n"
+
+
+@BOTH
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="looks at the files that a process has open")
+def test_while_a_large_file_is_hashed(root: Path, sent: Sent) -> None:
+    large = Entry(path="lib/large", kind="file", size=1 << 40, sha256="0" * 64)
+    prefix = installed(root, entries=(large, *entries()))
+    (prefix.path / "lib/large").touch()
+    # A hole, which takes no room and minutes to hash.
+    os.truncate(prefix.path / "lib/large", large.size)
+    with start_command("verify", root) as process:
+        soon(lambda: open_files(process.pid) & {prefix.path / "lib/large"})
+        done = ended(process, sent.number)
+    assert (done.code, done.out, last_words(done)) == (sent.code, "", sent.told)
+    assert done.seconds < 2
+
+
+def open_files(number: int) -> set[Path]:
+    return {Path(os.path.realpath(link)) for link in Path(f"/proc/{number}/fd").iterdir()}
 
 
 def test_what_was_installed_before_stands(redist_server: RedistServer, root: Path) -> None:

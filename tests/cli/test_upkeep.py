@@ -134,6 +134,7 @@ def test_a_four_part_version_finds_its_label(made: Path) -> None:
         ("9.27",),
         ("9.27.0", "--cuda", "11"),
         ("9.27.0", "--product", "cutensor"),
+        ("9.27.0.99",),
         (".",),
         ("./none",),
     ],
@@ -189,10 +190,33 @@ def test_remove_takes_a_path(root: Path) -> None:
     assert not (root / PREFIX).exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+@pytest.mark.parametrize("spelling", ["./current", "./current/", "{here}/current"])
+def test_a_link_means_the_prefix_that_it_leads_to(root: Path, tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "current").symlink_to(root / PREFIX)
+    target = spelling.format(here=tmp_path)
+    done = run_command("verify", target, cwd=tmp_path)
+    assert (done.code, done.out) == (0, f"{root / PREFIX}: as recorded\n")
+    done = run_command("remove", target, "--root", root, cwd=tmp_path)
+    assert (done.code, done.out) == (0, f"{root / PREFIX}\n")
+    assert done.err == f"{tmp_path}/current: this link now leads nowhere, and is left\n"
+    assert not (root / PREFIX).exists()
+    assert (tmp_path / "current").is_symlink()
+    assert run_command("remove", target, "--root", root, cwd=tmp_path).code == 3
+
+
 def test_remove_leaves_no_empty_directories(root: Path) -> None:
     run_command("remove", "9.26.0", "--root", root)
     assert not (root / "cudnn/9.26.0").exists()
     assert (root / PREFIX).is_dir()
+
+
+def test_quiet_hides_no_difference(root: Path) -> None:
+    (root / PREFIX / "LICENSE").unlink()
+    done = run_command("verify", "9.27.0", "-q", "--root", root)
+    assert (done.code, done.out) == (9, "")
+    assert f"{root / PREFIX}: missing: LICENSE" in done.err
+    assert reason(done).endswith(": 1 difference from the record")
 
 
 @pytest.mark.parametrize("named", ["label", "path"])
@@ -204,3 +228,49 @@ def test_a_damaged_record_is_a_difference_and_may_be_removed(root: Path, named: 
     assert f"{root / PREFIX}: .cudnn-redist.json: damaged record" in done.err
     assert run_command("remove", target, "--root", root).code == 0
     assert not (root / PREFIX).exists()
+
+
+@pytest.mark.parametrize("named", ["label", "path"])
+@pytest.mark.parametrize(
+    ("choice", "fits"),
+    [
+        (("--cuda", "13"), True),
+        (("--component", "cudnn", "--platform", "linux-x86_64"), True),
+        (("--cuda", "12"), False),
+        (("--component", "cudnn_jit"), False),
+        (("--platform", "linux-sbsa"), False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+)
+def test_a_damaged_prefix_is_chosen_by_its_place(
+    root: Path, choice: tuple[str, ...], named: str, *, fits: bool
+) -> None:
+    (root / PREFIX / ".cudnn-redist.json").write_bytes(b"{")
+    target = "9.27.0" if named == "label" else str(root / PREFIX)
+    assert (run_command("verify", target, *choice, "--root", root).code == 9) is fits
+    run_command("remove", target, *choice, "--root", root)
+    assert (root / PREFIX).exists() is not fits
+
+
+def test_a_damaged_prefix_may_be_of_any_version(root: Path) -> None:
+    (root / PREFIX / ".cudnn-redist.json").write_bytes(b"{")
+    before = snapshot(root)
+    assert run_command("verify", "9.27.0.42", "--root", root).code == 9
+    done = run_command("remove", "9.27.0.42", "--root", root)
+    assert (done.code, done.out) == (7, "")
+    assert reason(done).startswith(f"record: {root / PREFIX}/.cudnn-redist.json: damaged record")
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("command", ["verify", "remove"])
+@pytest.mark.parametrize("way", ["long", "directory"])
+def test_a_record_that_cannot_be_read_is_no_difference(root: Path, command: str, way: str) -> None:
+    target = root / ("a" * 5000 if way == "long" else PREFIX)
+    if way == "directory":
+        (target / ".cudnn-redist.json").unlink()
+        (target / ".cudnn-redist.json").mkdir()
+    before = snapshot(root)
+    done = run_command(command, target, "--root", root)
+    assert (done.code, done.out) == (7, "")
+    assert reason(done).startswith(f"record: {target}: record unreadable: ")
+    assert snapshot(root) == before

@@ -48,6 +48,7 @@ def record(**changes: Any) -> Record:  # noqa: ANN401 - any field of a record
         "archive_sha256": "a" * 64,
         "archive_size": 1000,
         "manifest_sha256": "b" * 64,
+        "is_main": True,
         "offered": {
             Platform("linux-x86_64"): ("cuda12", "cuda13"),
             Platform("source"): (None,),

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from prefix.made import EXECUTABLE, installed
+from prefix.made import EXECUTABLE, entries, installed
 from prefix.ordinary import run_as_ordinary_user
 
 from cudnn_redist.prefix.check import Finding, check
@@ -151,11 +151,56 @@ for finding in Prefix.open(Path(sys.argv[1])).verify():
 """
 
 
-def test_what_may_not_be_read_is_told_as_such(tmp_path: Path) -> None:
+def close(folder: Path, mode: int, name: str = "f") -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).touch()
+    folder.chmod(mode)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(
+            lambda p: (p / HEADER).chmod(0), [f"unreadable: {HEADER}: Permission denied"], id="file"
+        ),
+        pytest.param(
+            lambda p: close(p / "mine", 0o644),
+            [
+                "extra: mine: a directory that the record does not have",
+                "unreadable: mine/f: Permission denied",
+            ],
+            id="directory that may be listed but not entered",
+        ),
+        pytest.param(
+            lambda p: close(p / "include", 0o311, "extra.h"),
+            ["unreadable: include: Permission denied"],
+            id="directory that may be entered but not listed",
+        ),
+    ],
+)
+def test_what_may_not_be_read_is_told_as_such(
+    change: Callable[[Path], object], told: list[str], tmp_path: Path
+) -> None:
     prefix = installed(tmp_path / "p")
-    (prefix.path / HEADER).chmod(0)
+    change(prefix.path)
     done = run_as_ordinary_user("-c", UNREADABLE, prefix.path)
-    assert (done.stdout, done.stderr) == (f"unreadable: {HEADER}: Permission denied\n", "")
+    for folder in (prefix.path / "mine", prefix.path / "include"):
+        folder.chmod(0o755) if folder.is_dir() else None
+    assert (done.stdout.splitlines(), done.stderr) == (told, "")
+
+
+def test_a_file_of_several_pieces_is_read_to_its_end(tmp_path: Path) -> None:
+    data = bytes(3 << 20) + b"end"
+    changed = bytes(3 << 20) + b"END"
+    files = {"lib/large": data}
+    prefix = installed(tmp_path / "p", entries=entries(files, {}))
+    for path in (HEADER, EXECUTABLE, "lib/libcudnn.so", "lib/libcudnn.so.9"):
+        (prefix.path / path).unlink()
+    (prefix.path / "include").rmdir()
+    (prefix.path / "lib/large").write_bytes(data)
+    assert prefix.verify() == ()
+    (prefix.path / "lib/large").write_bytes(changed)
+    assert [(finding.path, finding.kind) for finding in prefix.verify()] == [("lib/large", "changed")]
 
 
 def test_findings_are_values() -> None:

@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+URL = "https://mirror.example/redist/redistrib_9.27.0.json"
+
+
 def test_a_manifest_is_kept_byte_for_byte_and_replaced(tmp_path: Path) -> None:
     layout = Layout(tmp_path / "root")
     for data in (b'{"a": 1}\r\n', b"{}"):
-        keep_manifest(layout, "cudnn", "9.27.0", data)
-        assert layout.kept_manifest("cudnn", "9.27.0").read_bytes() == data
-    keep_manifest(layout, "cutensor", "9.27.0", b"[]")
-    assert layout.kept_manifest("cudnn", "9.27.0").read_bytes() == b"{}"
-    assert names(layout.kept_manifests("cudnn")) == ["redistrib_9.27.0.json"]
+        keep_manifest(layout, "cudnn", data, url=URL)
+        assert layout.kept_manifest("cudnn", URL).read_bytes() == data
+    keep_manifest(layout, "cutensor", b"[]", url=URL)
+    keep_manifest(layout, "cudnn", b"other", url=URL.replace("mirror", "elsewhere"))
+    assert layout.kept_manifest("cudnn", URL).read_bytes() == b"{}"
+    assert names(layout.kept_manifest("cudnn", URL).parent) == ["redistrib_9.27.0.json"]
+    assert len(names(layout.kept_manifests("cudnn"))) == 2
 
 
 def test_a_manifest_that_cannot_be_kept_leaves_nothing(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
-    layout.kept_manifest("cudnn", "9.27.0").mkdir(parents=True)
+    path = layout.kept_manifest("cudnn", URL)
+    path.mkdir(parents=True)
     with pytest.raises(OSError, match="Is a directory"):
-        keep_manifest(layout, "cudnn", "9.27.0", b"{}")
-    assert names(layout.kept_manifests("cudnn")) == ["redistrib_9.27.0.json"]
+        keep_manifest(layout, "cudnn", b"{}", url=URL)
+    assert names(path.parent) == ["redistrib_9.27.0.json"]
 
 
 def test_an_install_is_a_line_of_the_log(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from prefix.made import age, entries, fill, installed, names, record
 
 from cudnn_redist.errors import PrefixError
 from cudnn_redist.prefix.installed import Prefix
-from cudnn_redist.prefix.publish import Stage, disk_errors, remove_prefix, remove_tree, write_file
+from cudnn_redist.prefix.publish import Stage, write_file
+from cudnn_redist.prefix.removing import remove_prefix, remove_tree
+from cudnn_redist.prefix.space import disk_errors
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from prefix.made import age, fill, installed, names
 from prefix.ordinary import NOBODY, run_as_ordinary_user
 
+from cudnn_redist.owners import own_mark
 from cudnn_redist.prefix.installed import Prefix
-from cudnn_redist.prefix.publish import remove_prefix, remove_tree, sweep
+from cudnn_redist.prefix.removing import remove_prefix, remove_tree, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +47,7 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
 REMOVE_READ_ONLY = """
 import sys
 from pathlib import Path
-from cudnn_redist.prefix.publish import remove_prefix
+from cudnn_redist.prefix.removing import remove_prefix
 root = Path(sys.argv[1], "mine")
 (root / "top/lib").mkdir(parents=True)
 (root / "top/LICENSE").touch(0o444)
@@ -69,7 +73,7 @@ def test_read_only_files_and_directories_are_removed_by_an_ordinary_user(tmp_pat
 REMOVE_ANOTHERS = """
 import sys
 from pathlib import Path
-from cudnn_redist.prefix.publish import remove_prefix
+from cudnn_redist.prefix.removing import remove_prefix
 remove_prefix(Path(sys.argv[1]))
 """
 
@@ -83,27 +87,29 @@ def test_what_belongs_to_another_user_stays(tmp_path: Path) -> None:
     assert Prefix.open(target).verify() == ()
 
 
-@pytest.mark.parametrize("name", [".cudnn-redist-0a.stage", ".cudnn-redist-0a.old"])
-def test_leftovers_are_swept_after_a_day(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("end", ["stage", "old"])
+def test_what_a_dead_process_left_is_swept_at_once_and_what_a_live_one_uses_never(
+    tmp_path: Path, end: str
+) -> None:
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
+        process.wait()
+    live, dead = own_mark(), re.sub(r"\.[0-9]+\.", f".{process.pid}.", own_mark())
+    for mark in (live, dead):
+        fill(tmp_path / f".cudnn-redist-{mark}.{end}")
+    age(tmp_path / f".cudnn-redist-{live}.{end}", 30 * DAY)
+    sweep([tmp_path])
+    assert names(tmp_path) == [f".cudnn-redist-{live}.{end}"]
+
+
+@pytest.mark.parametrize("name", [".cudnn-redist-elsewhere.7.0123abcd.stage", ".cudnn-redist-0a.old"])
+def test_of_another_host_only_the_age_tells(tmp_path: Path, name: str) -> None:
     fill(tmp_path / name)
-    sweep(tmp_path)
+    age(tmp_path / name, 3000)
+    sweep([tmp_path])
     assert names(tmp_path) == [name]
-    age(tmp_path / name, DAY - 600)
-    sweep(tmp_path)
-    assert names(tmp_path) == [name]
-    age(tmp_path / name, DAY + 600)
-    sweep(tmp_path)
+    age(tmp_path / name, 4000)
+    sweep([tmp_path])
     assert names(tmp_path) == []
-
-
-def test_a_stage_that_is_still_being_filled_is_not_swept(tmp_path: Path) -> None:
-    """A slow line takes days for a large file, and nothing but that file is touched meanwhile."""
-    stage = fill(tmp_path / ".cudnn-redist-0a.stage")
-    age(stage, 2 * DAY)
-    with (stage / "lib/libcudnn.so.9.27.0").open("ab") as file:
-        file.write(b"more")
-    sweep(tmp_path)
-    assert stage.is_dir()
 
 
 def test_only_leftovers_are_swept(tmp_path: Path) -> None:
@@ -111,6 +117,5 @@ def test_only_leftovers_are_swept(tmp_path: Path) -> None:
     fill(tmp_path / "other.stage")
     for name in names(tmp_path):
         age(tmp_path / name, 30 * DAY)
-    sweep(tmp_path)
-    sweep(tmp_path / "missing")
+    sweep([tmp_path, tmp_path / "missing"])
     assert names(tmp_path) == ["cuda13", "other.stage"]

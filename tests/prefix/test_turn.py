@@ -49,10 +49,15 @@ def taken(lock: Path, longest: float = 30) -> float:
         return time.monotonic() - start
 
 
+def is_mine(lock: Path) -> bool:
+    return lock.read_text().startswith(f"process {os.getpid()} on ")
+
+
 def test_a_free_turn_is_taken_at_once_and_again(lock: Path) -> None:
-    assert taken(lock) < 5
-    assert taken(lock) < 5
-    assert lock.read_text().startswith(f"process {os.getpid()} on ")
+    for _ in range(2):
+        with my_turn(lock, longest=5):
+            assert is_mine(lock)
+        assert not lock.parent.exists()
 
 
 def test_waiting_says_for_whom_and_ends_with_their_turn(
@@ -66,8 +71,8 @@ def test_waiting_says_for_whom_and_ends_with_their_turn(
         f"waiting for process {holder.pid}"
     ]
     holder.stdin.close()
-    assert taken(lock) < 20
-    assert lock.read_text().startswith(f"process {os.getpid()} on ")
+    with my_turn(lock, longest=20):
+        assert is_mine(lock)
 
 
 def test_a_killed_holder_gives_its_turn_back(lock: Path, holder: subprocess.Popen[str]) -> None:
@@ -84,8 +89,23 @@ def test_waiting_too_long_is_no_error(lock: Path, holder: subprocess.Popen[str])
 def test_whatever_file_is_left_behind_is_harmless(left: str, lock: Path) -> None:
     lock.parent.mkdir()
     lock.write_text(left)
-    assert taken(lock) < 5
-    assert lock.read_text().startswith(f"process {os.getpid()} on ")
+    with my_turn(lock, longest=5):
+        assert is_mine(lock)
+    assert not lock.exists()
+
+
+def test_two_that_wait_never_hold_it_together(lock: Path, holder: subprocess.Popen[str]) -> None:
+    """The file goes with its holder: who waited for it must not lock what nobody else sees any more."""
+    words = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second:
+        assert holder.stdin is not None
+        assert second.stdin is not None
+        assert second.stdout is not None
+        holder.stdin.close()
+        assert second.stdout.readline() == "held\n"
+        assert taken(lock, longest=0.3) >= 0.3
+        second.stdin.close()
+        assert taken(lock) < 20
 
 
 @pytest.mark.parametrize("left", ["", "\0\x1b[2Jgarbage", "\n\n", "\udce9"])

@@ -44,7 +44,7 @@ from cudnn_redist.source.http import HttpSource
 from cudnn_redist.source.partial import Partial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SIZE = 1_000_000
@@ -80,11 +80,10 @@ def download(
     *,
     size: int | None = SIZE,
     options: TransferOptions = QUICK,
+    on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Download:
     expected = Expected(sha256=SHA, size=size)
-    return Download(
-        partial, server.url + NAME, expected, source=source, options=options, on_bytes=lambda _: None
-    )
+    return Download(partial, server.url + NAME, expected, source=source, options=options, on_bytes=on_bytes)
 
 
 def whole(partial: Partial) -> bool:
@@ -377,22 +376,25 @@ def test_a_206_to_a_plain_request_is_no_answer(
     assert len(server.log) == 1
 
 
-def test_a_crawling_server_is_asked_again(server: RedistServer, source: HttpSource, partial: Partial) -> None:
+def test_a_crawling_server_is_asked_again(server: RedistServer, partial: Partial) -> None:
     server.fail(NAME, Trickle(2000))
     options = TransferOptions(retries=2, retry_delay=0.01, min_speed=100_000, speed_window=0.2)
 
-    download(server, source, partial, options=options).run()
+    with HttpSource(options) as source:
+        download(server, source, partial, options=options).run()
 
     assert whole(partial)
-    assert len(server.log) == 2
+    assert ranges(server)[0] is None
+    assert ranges(server)[1] not in (None, "bytes=0-")
 
 
-def test_a_server_that_crawls_for_ever_is_left(
-    server: RedistServer, source: HttpSource, partial: Partial
-) -> None:
+def test_a_server_that_crawls_for_ever_is_left(server: RedistServer, partial: Partial) -> None:
     server.always(NAME, Trickle(2000))
     options = TransferOptions(retries=1, retry_delay=0.01, min_speed=100_000, speed_window=0.2)
-    with pytest.raises(TransientTransferError, match=r"too slow: .* minimum 100000 bytes/s"):
+    with (
+        HttpSource(options) as source,
+        pytest.raises(TransientTransferError, match=r"too slow: .* minimum 100000 bytes/s"),
+    ):
         download(server, source, partial, options=options).run()
 
 
@@ -423,6 +425,32 @@ def test_stopping_ends_run_and_followers_promptly(
 
     assert time.monotonic() - started < 2
     assert len(outcome) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError, Stopped),
+        (OSError, Stopped),
+        (TransferError, Stopped),
+        (KeyboardInterrupt, KeyboardInterrupt),
+    ],
+    ids=lambda kind: kind.__name__,
+)
+def test_after_a_stop_every_error_but_the_users_own_is_that_stop(
+    error: type[BaseException],
+    told: type[BaseException],
+    server: RedistServer,
+    source: HttpSource,
+    partial: Partial,
+) -> None:
+    def stop(_: int) -> None:
+        download_.stop()
+        raise error("the line was cut")
+
+    download_ = download(server, source, partial, on_bytes=stop)
+    with pytest.raises(told):
+        download_.run()
 
 
 def test_a_failed_run_sends_its_followers_away(

@@ -22,10 +22,12 @@ from redist.faults import (
     Reset,
     Stall,
     Status,
+    Together,
     Trickle,
 )
 from source.ground import QUICK, TAR, archives, get, nothing_left, redist
 
+from cudnn_redist import labels
 from cudnn_redist.errors import (
     ArchiveWithdrawn,
     LabelNotFound,
@@ -164,6 +166,35 @@ def test_a_server_may_show_no_index(index: str, redist_server: RedistServer, sou
     redist_server.index = index
     with pytest.raises(NoIndex):
         source.read_labels(redist(redist_server))
+
+
+def test_an_index_that_wants_a_login_is_no_missing_index(redist_server: RedistServer) -> None:
+    redist_server.always("/redist/", Status(401))
+    with pytest.raises(TransferError, match=r"HTTP 401 .*wants a login") as caught:
+        labels(sources=[redist(redist_server)], transfer=QUICK)
+
+    assert (caught.value.exit_code, caught.value.status) == (4, 401)
+
+
+UNFINISHED_NAME = gzip.compress(b"")[:3] + b"\x08" + bytes(6) + b"n" * 5000
+
+
+@pytest.mark.parametrize("name", [NAME, ""], ids=["manifest", "index"])
+@pytest.mark.parametrize(
+    "fault",
+    [Trickle(500), Together(Status(200, {"Content-Encoding": "gzip"}, UNFINISHED_NAME), Trickle(500))],
+    ids=["plain", "decodes to nothing"],
+)
+def test_a_server_that_drips_is_left(fault: Fault, name: str, redist_server: RedistServer) -> None:
+    redist_server.always(name or "/redist/", fault)
+    options = TransferOptions(retries=1, retry_delay=0.01, min_speed=100_000, speed_window=0.2)
+    with HttpSource(options) as source:
+        read = source.read_manifest if name else source.read_labels
+        with pytest.raises(TransientTransferError, match="too slow: ") as caught:
+            read(redist(redist_server) + name)
+
+    assert caught.value.where == redist(redist_server) + name
+    assert len(redist_server.log) == 2
 
 
 def test_an_index_that_fails_is_an_error(redist_server: RedistServer, source: HttpSource) -> None:

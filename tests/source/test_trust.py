@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from redist import RedistServer
 from redist.command import run_command
 from redist.faults import Cut, Redirect, Stall
 from source.ground import QUICK, TAR, archives, get, nothing_left, redist
@@ -22,8 +23,6 @@ from cudnn_redist.source.trust import trusting_context
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from redist import RedistServer
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +165,27 @@ def test_a_read_over_tls_is_ended_from_another_thread(
             list(body)
 
     assert time.monotonic() - started < 3
+
+
+def test_what_follows_a_cut_over_tls_is_an_error_and_no_cipher(
+    certificates: Certificates, tmp_path: Path
+) -> None:
+    (tmp_path / "x").write_bytes(bytes(4 << 20))
+    with (
+        RedistServer(tmp_path) as server,
+        TlsFront(server.port, certificates.server) as front,
+        HttpSource(trusting(certificates)) as source,
+    ):
+        line = source.line()
+        with source.open_archive(f"{front.url}x", line=line) as body:
+            pieces = iter(body)
+            taken = [next(pieces)]
+            time.sleep(0.1)
+            line.cut()
+            with pytest.raises(TransferError):
+                taken.extend(pieces)
+
+    assert not any(b"".join(taken))
 
 
 def test_an_empty_store_is_told_and_certifis_is_used(

@@ -1,0 +1,58 @@
+"""Where a prefix is to go, and what already stands there."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..errors import PrefixError
+from ..layout import RECORD_NAME, Layout
+from .installed import Prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["require_apart", "require_ours", "stage_places"]
+
+
+def require_ours(directory: Path, *, force: bool) -> None:
+    """Refuse, with ``PrefixError``, a directory that the user named and that holds anything but a prefix of ours.
+
+    ``force`` gives up what was added to a prefix, not what never was one.
+    """
+    if not os.path.lexists(directory):
+        return
+    if not (directory / RECORD_NAME).is_file():
+        if not directory.is_dir() or any(directory.iterdir()):
+            raise PrefixError("exists and is no installed prefix; it is left alone", where=directory)
+    elif not force:
+        _require_nothing_foreign(directory)
+
+
+def _require_nothing_foreign(directory: Path) -> None:
+    """Refuse a prefix to which somebody added files: they would go with it."""
+    try:
+        foreign = Prefix.open(directory).foreign_names()
+    except PrefixError:
+        return
+    if foreign:
+        named = ", ".join(foreign[:3])
+        raise PrefixError(f"holds what is not ours ({named}); --force replaces all of it", where=directory)
+
+
+def require_apart(directory: Path) -> None:
+    """Refuse a prefix inside a prefix: a label whose shape changed must not take its variants along."""
+    inside = next(directory.glob(f"*/{RECORD_NAME}"), None)
+    if inside is not None and not (directory / RECORD_NAME).is_file():
+        raise PrefixError(
+            f"holds other prefixes ({inside.parent.name}); they are left alone", where=directory
+        )
+    if (directory.parent / RECORD_NAME).is_file():
+        raise PrefixError("lies in another prefix; that is left alone", where=directory)
+
+
+def stage_places(layout: Layout) -> Iterator[Path]:
+    """Yield the directories under a root that prefixes, and so stages, lie in."""
+    for depth in ("*/*/*", "*/*/*/*"):
+        yield from (path for path in layout.root.glob(depth) if not path.name.startswith("."))

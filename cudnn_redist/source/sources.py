@@ -1,0 +1,32 @@
+"""The sources of one run, by scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .directory import DirectorySource
+from .http import HttpSource
+
+if TYPE_CHECKING:
+    from ..locations import Folder
+    from .base import Source, TransferOptions
+
+__all__ = ["Sources"]
+
+
+class Sources:
+    """The sources of one run, by scheme; a context manager that holds their connections."""
+
+    def __init__(self, options: TransferOptions) -> None:
+        self.http = HttpSource(options)
+        self.directory = DirectorySource()
+
+    def __enter__(self) -> Sources:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.http.__exit__(*exc)
+
+    def of(self, folder: Folder) -> Source:
+        """Return who serves ``folder``."""
+        return self.directory if folder.local else self.http
