@@ -106,8 +106,6 @@ def nobody_listens(ground: Ground) -> None:
 
 URL_OF_MANIFEST = "{url}cudnn/redist/redistrib_9.27.0.json"
 URL_OF_ARCHIVE = "{url}cudnn/redist/cudnn/linux-x86_64/cudnn-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz"
-NAME_OF_ARCHIVE = "cudnn-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz"
-
 
 TABLE = {
     # what was asked makes no sense
@@ -256,17 +254,17 @@ TABLE = {
     ),
     "no sha256": Bad(6, "ManifestError", "plan", "no sha256", URL_OF_ARCHIVE, spoil=entry(sha256=None)),
     "climbing member": Bad(
-        6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=unsafe("../../x", File(b"x"))
+        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("../../x", File(b"x"))
     ),
     "climbing link": Bad(
-        6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=unsafe("lib/x", Link("../../../x"))
+        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("lib/x", Link("../../../x"))
     ),
     "absolute link": Bad(
-        6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=unsafe("lib/x", Link("/etc"))
+        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("lib/x", Link("/etc"))
     ),
-    "cut xz": Bad(6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=cut_xz),
-    "cut tar": Bad(6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=surplus_xz),
-    "no archive": Bad(6, "ArchiveError", "unpack", "", NAME_OF_ARCHIVE, spoil=archive(b"no archive at all")),
+    "cut xz": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=cut_xz),
+    "cut tar": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=surplus_xz),
+    "no archive": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=archive(b"no archive at all")),
     "no space": Bad(7, "PrefixError", "space", "are free", spoil=entry(size=str(10**15))),
 }
 
