@@ -1,4 +1,4 @@
-"""One call behind: the caller decodes the next piece while another thread hashes and writes the last."""
+"""A few calls behind: the caller decodes the next piece while other threads write and hash the last ones."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _MOST_PENDING = 4
 
 
 class Behind:
-    """Calls ``write`` with each piece, in order, on the one thread of ``executor``.
+    """Calls ``use`` with each piece, in order, on the one thread of ``executor``.
 
-    What ``write`` raises comes out at a later call or on leaving. Leaving waits, so that nothing is under way
+    What ``use`` raises comes out at a later call or on leaving. Leaving waits, so that nothing is under way
     afterwards, whatever happened.
     """
 
-    def __init__(self, executor: Executor, write: Callable[[bytes], None]) -> None:
+    def __init__(self, executor: Executor, use: Callable[[bytes], None]) -> None:
         self._executor = executor
-        self._write = write
+        self._use = use
         self._pending: deque[Future[None]] = deque()
 
     def __call__(self, piece: bytes) -> None:
         """Hand over a piece; wait if too many are pending."""
         if len(self._pending) == _MOST_PENDING:
             self._pending.popleft().result()
-        self._pending.append(self._executor.submit(self._write, piece))
+        self._pending.append(self._executor.submit(self._use, piece))
 
     def __enter__(self) -> Self:
         return self

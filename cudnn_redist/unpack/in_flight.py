@@ -83,13 +83,14 @@ class InFlight:
     def push(self, lane: Lane, part: bytes | memoryview) -> None:
         """For the feeder: hand a part to the worker when there is room.
 
-        Parts get half of the budget at most, lest a fast feeder leave no room for what is made of them.
+        Parts get a quarter of the budget at most: what a fast feeder takes ahead of the workers makes nothing
+        faster, and leaves no room for what is made of it.
         """
         weight = _weight(part)
         with self._changed:
             self._wait(
                 lambda: (
-                    (self._has_room(weight) and self._held_parts + weight <= self._budget // 2)
+                    (self._has_room(weight) and self._held_parts + weight <= self._budget // 4)
                     or (self._is_oldest(lane) and not lane.parts)
                 )
             )

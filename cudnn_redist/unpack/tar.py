@@ -45,14 +45,18 @@ def read_tar(stream: Reader, tree: Tree, *, name: str, progress: Callable[[int],
     tape = _Tape(stream, name)
     headers = _Headers(tape)
     written = 0
-    with ThreadPoolExecutor(1, thread_name_prefix="unpack-write") as writer:
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="unpack-write") as writer,
+        ThreadPoolExecutor(1, thread_name_prefix="unpack-hash") as hasher,
+    ):
         while header := headers.next():
             with judging(header.name, name):
                 file = _add(header, tree)
             if file is not None:
-                with file, Behind(writer, file.write) as write:
+                with file, Behind(writer, file.append) as append, Behind(hasher, file.hash) as add:
                     for piece in tape.content(header.size):
-                        write(piece)
+                        append(piece)
+                        add(piece)
                         written += len(piece)
                         if progress is not None:
                             progress(written)

@@ -264,6 +264,14 @@ def test_an_impossible_zstd_block_is_refused(block: int, cause: str) -> None:
         decode(header + block.to_bytes(3, "little") + bytes(200_000), Kind.ZST)
 
 
+def test_a_zstd_frame_that_lacks_the_content_it_announces_is_refused() -> None:
+    """One byte announced, none there, and the right checksum of nothing."""
+    frame = zstandard.FRAME_HEADER + bytes.fromhex("24 01 010000 99e9d851")
+    for data in (frame, compressed(Kind.ZST, CONTENT) + frame):
+        with pytest.raises(ArchiveError, match="corruption"):
+            decode(data, Kind.ZST)
+
+
 def test_a_zstd_bomb_comes_out_in_bounded_pieces() -> None:
     """Blocks of four bytes that each stand for 128 KiB (RFC 8878, section 3.1.1.2.2: RLE)."""
     block = ((1 << 17) << 3 | 1 << 1).to_bytes(3, "little") + b"x"

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import io
+import lzma
 import random
 import subprocess
 import zlib
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudnn_redist.errors import ArchiveError
+from cudnn_redist.unpack.liblzma import fastest
 from cudnn_redist.unpack.xz import XzReader
+
+if TYPE_CHECKING:
+    from cudnn_redist.unpack.liblzma import NewDecompressor
 
 # Small, so that damage hits every kind of field often; part of it does not compress and gives stored chunks.
 PAYLOAD = b"abc" * 100 + random.Random(1).randbytes(100) + bytes(200)
@@ -27,6 +34,10 @@ STREAMS = (
     (PAYLOAD, ("--check=sha256", "-T2", "--block-size=150")),
     (PAYLOAD, ("--check=crc32", "--delta=dist=2", "--x86", "--lzma2=dict=4KiB")),
     (b"x", ("--check=crc32", "-9")),
+)
+# The standard library's, and that of the extra ``fast`` where it is installed.
+every_decompressor = pytest.mark.parametrize(
+    "decompressor", dict.fromkeys((lzma.LZMADecompressor, fastest())), ids=lambda found: found.__module__
 )
 # Without a limit, as the tool has none either.
 NO_LIMIT = 1 << 62
@@ -44,10 +55,17 @@ def verdict_of_xz(data: bytes) -> bytes | None:
     return ran.stdout if ran.returncode == 0 else None
 
 
-def our_verdict(data: bytes, *, threads: int, budget: int) -> bytes | None:
+def our_verdict(
+    data: bytes, decompressor: NewDecompressor, *, threads: int = 1, budget: int = 1 << 23
+) -> bytes | None:
     try:
         with XzReader(
-            io.BytesIO(data), name="file", threads=threads, budget=budget, memory_limit=NO_LIMIT
+            io.BytesIO(data),
+            name="file",
+            threads=threads,
+            budget=budget,
+            memory_limit=NO_LIMIT,
+            decompressor=decompressor,
         ) as reader:
             return b"".join(iter(lambda: reader.read(1 << 20), b""))
     except ArchiveError:
@@ -130,28 +148,38 @@ def with_crcs_repaired(data: bytes) -> bytes:
 CONDITIONS = {"threads": st.sampled_from((1, 2, 8)), "budget": st.sampled_from((1, 1 << 16, 1 << 23))}
 
 
+@every_decompressor
 @settings(max_examples=150, deadline=None)
 @given(data=files(), **CONDITIONS)
-def test_agrees_on_streams_and_padding(data: bytes, threads: int, budget: int) -> None:
-    assert our_verdict(data, threads=threads, budget=budget) == verdict_of_xz(data)
+def test_agrees_on_streams_and_padding(
+    decompressor: NewDecompressor, data: bytes, threads: int, budget: int
+) -> None:
+    assert our_verdict(data, decompressor, threads=threads, budget=budget) == verdict_of_xz(data)
 
 
+@every_decompressor
 @settings(max_examples=400, deadline=None)
 @given(data=files(), damages=st.lists(ANYWHERE, min_size=1, max_size=2), **CONDITIONS)
-def test_agrees_on_damaged_files(data: bytes, damages: list[Damage], threads: int, budget: int) -> None:
+def test_agrees_on_damaged_files(
+    decompressor: NewDecompressor, data: bytes, damages: list[Damage], threads: int, budget: int
+) -> None:
     for damage in damages:
         data = damage.to(data) or b"\0"
-    assert our_verdict(data, threads=threads, budget=budget) == verdict_of_xz(data)
+    assert our_verdict(data, decompressor, threads=threads, budget=budget) == verdict_of_xz(data)
 
 
+@every_decompressor
 @settings(max_examples=600, deadline=None)
 @given(number=st.integers(0, len(STREAMS) - 1), damage=NEAR_THE_ENDS)
-def test_agrees_on_damaged_fields_with_right_crcs(number: int, damage: Damage) -> None:
+def test_agrees_on_damaged_fields_with_right_crcs(
+    decompressor: NewDecompressor, number: int, damage: Damage
+) -> None:
     data = with_crcs_repaired(damage.to(stream(number)))
-    assert our_verdict(data, threads=1, budget=1 << 23) == verdict_of_xz(data)
+    assert our_verdict(data, decompressor) == verdict_of_xz(data)
 
 
-def test_agrees_on_every_truncation() -> None:
+@every_decompressor
+def test_agrees_on_every_truncation(decompressor: NewDecompressor) -> None:
     data = stream(2) + stream(0) + bytes(4)
     for end in range(len(data)):
-        assert our_verdict(data[:end], threads=2, budget=1 << 23) == verdict_of_xz(data[:end]), end
+        assert our_verdict(data[:end], decompressor, threads=2) == verdict_of_xz(data[:end]), end
