@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import random
-import struct
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from .libraries import elf_library, pe_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +17,6 @@ LIBRARY_BYTES = 48_000
 """Size of a shared library: large enough to be cut anywhere, small enough to pack in milliseconds."""
 
 SUBLIBRARIES = ("", "_graph", "_ops")
-
-_ELF_MACHINE = {"linux-x86_64": 62, "linux-ppc64le": 21, "linux-sbsa": 183, "linux-aarch64": 183}
-_PE_MACHINE = {"windows-x86_64": 0x8664, "windows-arm64": 0xAA64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +95,20 @@ def _linux_libraries(component: str, platform: str, version: str, seed: str) -> 
     full = ".".join(version.split(".")[:3])
     stem = _stem(component)
     entries: dict[str, Entry] = {}
-    for sub in _sublibraries(component):
+    subs = _sublibraries(component)
+    for sub in subs:
         name = f"lib{stem}{sub}.so"
         entries[f"lib/{name}"] = Link(f"{name}.{major}")
         entries[f"lib/{name}.{major}"] = Link(f"{name}.{full}")
-        body = _elf_header(platform) + _payload(seed + name, LIBRARY_BYTES)
+        body = elf_library(
+            platform,
+            soname=f"{name}.{major}",
+            named=[f"lib{stem}{other}.so.{major}" for other in subs] if not sub else (),
+            runpath="$ORIGIN",
+            payload=_payload(seed + name, LIBRARY_BYTES),
+        )
         entries[f"lib/{name}.{full}"] = File(body, 0o755)
-    static = f"lib{stem}{_sublibraries(component)[-1]}_static"
+    static = f"lib{stem}{subs[-1]}_static"
     entries[f"lib/{static}.a"] = Link(f"{static}_v{major}.a")
     entries[f"lib/{static}_v{major}.a"] = File(b"!<arch>\n" + _payload(seed + static, LIBRARY_BYTES // 4))
     return entries
@@ -116,7 +121,7 @@ def _windows_libraries(component: str, platform: str, version: str, seed: str) -
     entries: dict[str, Entry] = {}
     for sub in _sublibraries(component):
         name = f"{stem}{sub}64_{major}"
-        body = _pe_header(platform) + _payload(seed + name, LIBRARY_BYTES)
+        body = pe_library(platform, payload=_payload(seed + name, LIBRARY_BYTES))
         entries[f"bin/{arch}/{name}.dll"] = File(body, 0o755)
         entries[f"lib/{arch}/{stem}{sub}.lib"] = File(b"!<arch>\n" + _payload(seed + sub, 2_000))
     return entries
@@ -142,18 +147,3 @@ def _payload(seed: str, size: int) -> bytes:
     """Return half noise and half zeros: an archive of it is neither as large as it nor next to nothing."""
     noise = random.Random(seed).randbytes(size // 2)
     return noise + bytes(size - len(noise))
-
-
-def _elf_header(platform: str) -> bytes:
-    """Return the 64-byte ELF header of a little-endian shared object for the platform's machine."""
-    ident = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
-    machine = _ELF_MACHINE.get(platform, 62)
-    return ident + struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 0, 0, 0, 64, 56, 0, 64, 0, 0)
-
-
-def _pe_header(platform: str) -> bytes:
-    """Return a DOS stub that points at a COFF header for the platform's machine."""
-    stub = b"MZ".ljust(0x3C, b"\0") + struct.pack("<I", 0x40)
-    return (
-        stub + b"PE\0\0" + struct.pack("<HHIIIHH", _PE_MACHINE.get(platform, 0x8664), 0, 0, 0, 0, 0, 0x2022)
-    )

@@ -1,0 +1,144 @@
+"""ELF shared libraries, by their program headers and the dynamic section (System V ABI, chapters 4 and 5).
+
+Section headers are used for one thing, to find the constants; the loader needs none, and neither do the rest here.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from .binary import Binary, NotABinary, cudnn_names
+
+__all__ = ["ELF_MAGIC", "read_elf"]
+
+ELF_MAGIC = b"\x7fELF"
+
+_MACHINES = {3: "i386", 21: "ppc64le", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv"}
+_SHARED_OBJECT = 3
+_LOAD, _DYNAMIC = 1, 2
+_NULL, _NEEDED, _STRTAB, _SONAME, _RPATH, _RUNPATH = 0, 1, 5, 14, 15, 29
+_VERNEED, _VERNEEDNUM = 0x6FFFFFFE, 0x6FFFFFFF
+_MOST_ENTRIES = 65536
+
+
+class _Segment(NamedTuple):
+    kind: int
+    flags: int
+    offset: int
+    address: int
+    physical: int
+    size: int
+    memory: int
+    alignment: int
+
+
+class _Elf:
+    """The parts of a 64-bit little-endian file; every access checks that it stays inside."""
+
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        # e_type, e_machine, e_version, e_entry, e_phoff, e_shoff, e_flags, e_ehsize, then counts and sizes
+        fields = self.unpack("<HHIQQQIHHHHHH", 16)
+        self.kind, self.machine = fields[0], fields[1]
+        self._headers, self._sections = fields[4], fields[5]
+        size, count = fields[8], fields[9]
+        self._section_size, self._section_count, self._section_names = fields[10:13]
+        self.segments = [
+            _Segment(*self.unpack("<IIQQQQQQ", self._headers + place * size)) for place in range(count)
+        ]
+
+    def unpack(self, layout: str, offset: int) -> tuple[int, ...]:
+        try:
+            return struct.unpack_from(layout, self.data, offset)
+        except (struct.error, OverflowError) as error:
+            raise NotABinary(f"an ELF file that ends early: {error}") from error
+
+    def offset_of(self, address: int) -> int:
+        """Return where in the file the loader finds what it puts at ``address``."""
+        for segment in self.segments:
+            if segment.kind == _LOAD and segment.address <= address < segment.address + segment.size:
+                return address - segment.address + segment.offset
+        raise NotABinary(f"address {address:#x} lies in no segment of the ELF file")
+
+    def text(self, offset: int) -> str:
+        """Return the text that begins at ``offset`` and ends with NUL."""
+        window = bytes(self.data[offset : offset + 4096])
+        text, end, _ = window.partition(b"\0")
+        if not end:
+            raise NotABinary("a name in the ELF file has no end")
+        return text.decode("utf-8", "surrogateescape")
+
+    def dynamic(self) -> list[tuple[int, int]]:
+        """Return tag and value of every entry of the dynamic section."""
+        found: list[tuple[int, int]] = []
+        for segment in self.segments:
+            if segment.kind != _DYNAMIC:
+                continue
+            for offset in range(segment.offset, segment.offset + min(segment.size, _MOST_ENTRIES * 16), 16):
+                tag, value = self.unpack("<QQ", offset)
+                if tag == _NULL:
+                    break
+                found.append((tag, value))
+        return found
+
+    def constants(self) -> memoryview:
+        """Return the section of constants; an empty view where the file has no such section."""
+        if not self._sections or self._section_names >= self._section_count:
+            return self.data[:0]
+        names = self._section(self._section_names)[4]
+        for place in range(self._section_count):
+            name, _, _, _, offset, size, *_ = self._section(place)
+            if self.text(names + name) == ".rodata":
+                return self.data[offset : offset + size]
+        return self.data[:0]
+
+    def _section(self, place: int) -> tuple[int, ...]:
+        return self.unpack("<IIQQQQIIQQ", self._sections + place * self._section_size)
+
+
+def read_elf(data: memoryview) -> Binary:
+    """Read a 64-bit little-endian shared library; ``NotABinary`` for every other file, damaged ones included."""
+    if bytes(data[4:6]) != b"\x02\x01":
+        raise NotABinary("an ELF file that is not 64-bit little-endian")
+    elf = _Elf(data)
+    if elf.kind != _SHARED_OBJECT:
+        raise NotABinary("an ELF file, but no shared library")
+    entries = elf.dynamic()
+    values = dict(entries)
+    if _STRTAB not in values:
+        raise NotABinary("an ELF file without a dynamic section")
+    texts = elf.offset_of(values[_STRTAB])
+
+    def named(tag: int) -> str | None:
+        return elf.text(texts + values[tag]) if tag in values else None
+
+    return Binary(
+        format="elf",
+        machine=_MACHINES.get(elf.machine, f"machine {elf.machine}"),
+        soname=named(_SONAME),
+        needed=tuple(elf.text(texts + value) for tag, value in entries if tag == _NEEDED),
+        named=cudnn_names([elf.constants()]),
+        rpath=named(_RPATH),
+        runpath=named(_RUNPATH),
+        symbol_versions=_symbol_versions(elf, values, texts),
+    )
+
+
+def _symbol_versions(elf: _Elf, values: dict[int, int], texts: int) -> tuple[tuple[str, str], ...]:
+    """Return (library, version) pairs (LSB core specification, "Symbol Versioning", version requirements)."""
+    found: list[tuple[str, str]] = []
+    if _VERNEED not in values:
+        return ()
+    offset = elf.offset_of(values[_VERNEED])
+    for _ in range(min(values.get(_VERNEEDNUM, 0), _MOST_ENTRIES)):
+        _, count, file, first, following = elf.unpack("<HHIII", offset)
+        library, entry = elf.text(texts + file), offset + first
+        for _ in range(count):
+            _, _, _, name, next_entry = elf.unpack("<IHHII", entry)
+            found.append((library, elf.text(texts + name)))
+            entry += next_entry
+        if len(found) > _MOST_ENTRIES:
+            raise NotABinary("an ELF file with endless symbol versions")
+        offset += following
+    return tuple(found)
