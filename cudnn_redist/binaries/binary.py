@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Binary", "NotABinary", "cudnn_names"]
 
-# cuDNN opens its sub-libraries by names that stand as plain text among its constants.
-_CUDNN_NAME = re.compile(rb"(?:libcudnn(?:_[a-z0-9_]+)?\.so\.\d+|cudnn(?:_[a-z0-9_]+?)?64_\d+\.dll)(?=\0)")
+# cuDNN opens its sub-libraries by names that stand as plain text among its constants; 9.27 adds ".9" as it goes.
+_CUDNN_NAME = re.compile(rb"(?:libcudnn(?:_[a-z0-9_]+)?\.so(?:\.\d+)?|cudnn(?:_[a-z0-9_]+?)?64_\d+\.dll)(?=\0)")
 
 
 class NotABinary(ValueError):
@@ -24,7 +24,8 @@ class Binary:
     """One shared library.
 
     ``machine`` is ``x86_64``, ``aarch64`` and so on, one spelling for both formats. ``needed`` are the libraries that
-    the loader brings with it; ``named`` those of cuDNN that its code may open later, by the names in its constants.
+    the loader brings with it; ``named`` those of cuDNN that its code may open later, by the names in its constants
+    (``libcudnn_ops.so``, to which the code adds the major version, or ``libcudnn_ops.so.9``).
     ``rpath`` and ``runpath`` are as written, ``$ORIGIN`` unexpanded: the loader looks into the first before
     ``LD_LIBRARY_PATH`` and into the second after it. ``symbol_versions`` holds what is asked of each needed library,
     such as ``GLIBC_2.27`` of ``libc.so.6``. The last three are ELF's alone.

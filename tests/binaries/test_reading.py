@@ -19,7 +19,7 @@ LIBC = "libc.so.6"
 ELF = elf_library(
     soname="libcudnn.so.9",
     needed=(LIBC, "libm.so.6"),
-    named=("libcudnn_ops.so.9", "libcudnn_engines_tensor_ir.so.9", "libcudnn.so.8.9", "libcublas.so.12"),
+    named=("libcudnn_ops.so.9", "libcudnn_engines_tensor_ir.so", "libcudnn.so.8.9", "libcublas.so.12"),
     rpath="$ORIGIN",
     glibc=("GLIBC_2.17", "GLIBC_2.27"),
 )
@@ -38,7 +38,7 @@ def test_elf(tmp_path: Path) -> None:
         machine="x86_64",
         soname="libcudnn.so.9",
         needed=(LIBC, "libm.so.6"),
-        named=("libcudnn_engines_tensor_ir.so.9", "libcudnn_ops.so.9"),
+        named=("libcudnn_engines_tensor_ir.so", "libcudnn_ops.so.9"),
         rpath="$ORIGIN",
         symbol_versions=((LIBC, "GLIBC_2.17"), (LIBC, "GLIBC_2.27")),
     )
