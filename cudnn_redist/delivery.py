@@ -22,8 +22,9 @@ from .errors import (
     RedistError,
     TransferError,
 )
-from .locations import is_local
+from .locations import is_local, redacted
 from .notes import log
+from .prefix.space import disk_errors
 from .source.download import Download, Rewound, Stopped
 from .source.follow import FileReader, Follower
 from .source.partial import Partial, discard_partials
@@ -152,7 +153,9 @@ class Delivery:
             stage.touch()
             self._tell(archive, "download", done, archive.size)
 
-        with Partial.claim(self.layout.partials, archive.expected.sha256) as partial:
+        with disk_errors(self.layout.partials, phase="download"):
+            claimed = Partial.claim(self.layout.partials, archive.expected.sha256)
+        with claimed as partial:
             if fresh:
                 partial.truncate()
             download = Download(
@@ -170,18 +173,20 @@ class Delivery:
             return delivered
 
     def _follow(self, download: Download, archive: PlannedArchive, stage: Stage) -> Delivered:
+        # What an error is raised from is shown by --debug: no word of the login may be in that either.
+        where = redacted(download.url)
         while True:
             try:
-                follower = Follower(download, Judge(archive.expected, where=download.url))
+                follower = Follower(download, Judge(archive.expected, where=where))
                 unpacked = self._unpack(
                     follower,
                     download.partial.open,
                     archive,
                     stage,
-                    where=download.url,
+                    where=where,
                     check=download.check_stopped,
                 )
-                return Delivered(unpacked=unpacked, size=follower.received, origin=download.url)
+                return Delivered(unpacked=unpacked, size=follower.received, origin=where)
             except Rewound:
                 stage.clear()
             except IntegrityError as error:
@@ -233,7 +238,7 @@ def _joined(download: Download, follow: Callable[[], Delivered], partial: Partia
         try:
             following = pool.submit(follow)
             following.add_done_callback(lambda done: download.stop() if done.exception() else None)
-            with suppress(Stopped):
+            with suppress(Stopped), disk_errors(partial.path, phase="download"):
                 download.run()
             return following.result()
         except BaseException as error:

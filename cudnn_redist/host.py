@@ -28,6 +28,7 @@ __all__ = [
     "driver_cuda",
     "find_toolkit",
     "host_platform",
+    "proxy_variables",
 ]
 
 _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "x64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}
@@ -130,6 +131,25 @@ def check_certificate_variables(environ: Mapping[str, str] | None = None) -> Non
         raise UsageError("SSL_CERT_FILE names a file that is missing", phase="trust", where=file)
     if directories and not any(Path(part).is_dir() for part in directories.split(os.pathsep)):
         raise UsageError("SSL_CERT_DIR names a directory that is missing", phase="trust", where=directories)
+
+
+def proxy_variables(environ: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
+    """Return name and value of what names a proxy (``http``, ``https``, ``all``) or hosts to reach without (``no``).
+
+    Of two spellings the small letters count, even when empty, as for curl. In a CGI script whoever asks its server
+    chooses ``HTTP_PROXY``, which is not heeded there. Windows and macOS have settings for where no variable is set.
+    """
+    environ = os.environ if environ is None else environ
+    found = {}
+    for use in ("http", "https", "all", "no"):
+        name = f"{use}_proxy" if f"{use}_proxy" in environ else f"{use.upper()}_PROXY"
+        if environ.get(name, "").strip() and not (name == "HTTP_PROXY" and "REQUEST_METHOD" in environ):
+            found[use] = (name, environ[name])
+    if not found and sys.platform in ("win32", "darwin"):
+        from urllib.request import getproxies
+
+        return {use: ("the system's settings", value) for use, value in getproxies().items()}
+    return found
 
 
 def default_root(environ: Mapping[str, str] | None = None) -> Path:

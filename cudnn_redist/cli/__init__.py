@@ -41,7 +41,9 @@ def _ended(words: Sequence[str], output: Output) -> int:
         return code  # noqa: TRY300 - the whole of it is what may fail
     except RedistError as error:
         _trace(output)
-        output.failure(error.facts(), str(error))
+        from .advice import told
+
+        output.failure(error.facts(), told(error))
         return error.exit_code
     except BrokenPipeError:
         # Whoever read our results has gone, and wants no words about it.
@@ -62,4 +64,4 @@ def _trace(output: Output) -> None:
     if output.debug:
         import traceback
 
-        traceback.print_exc()
+        output.trace(traceback.format_exc())

@@ -34,6 +34,9 @@ class Output:
         if self.json:
             text = _json(facts)
         if text:
+            if sys.stdout is not None and sys.stdout.isatty():
+                # To a program a path is its bytes, whatever they are.
+                text = "\n".join(map(_harmless, text.split("\n")))
             print_result(text + "\n")
 
     def note(self, text: str) -> None:
@@ -41,7 +44,13 @@ class Output:
         if not self.quiet:
             self.before_note()
             with suppress(OSError):
-                _write(sys.stderr, text + "\n")
+                _write(sys.stderr, _harmless(text) + "\n")
+
+    def trace(self, text: str) -> None:
+        """Show the traceback of a failure, where ``--debug`` wants it."""
+        if self.debug:
+            with suppress(OSError):
+                _write(sys.stderr, "".join(f"{_harmless(line)}\n" for line in text.splitlines()))
 
     def failure(self, facts: Mapping[str, Any], text: str) -> None:
         """Say why the command failed: the last line on stderr."""
@@ -49,7 +58,7 @@ class Output:
             if self.json:
                 _write(sys.stdout, _json({"error": facts}) + "\n")
         with suppress(OSError):
-            _write(sys.stderr, f"cudnn-redist: {' '.join(text.split())}\n")
+            _write(sys.stderr, f"cudnn-redist: {_harmless(' '.join(text.split()))}\n")
 
 
 def print_result(text: str) -> None:
@@ -69,6 +78,16 @@ def _json(facts: Mapping[str, Any]) -> str:
     """Return JSON in ASCII. Where the locale could not read a path, its bytes are read as UTF-8, as JSON's are."""
     data = json.dumps(facts, ensure_ascii=False, default=str).encode("utf-8", "surrogateescape")
     return json.dumps(json.loads(data.decode("utf-8", "surrogateescape")), indent=2)
+
+
+def _harmless(text: str) -> str:
+    """Spell out what would steer a terminal: a server, a manifest or an archive may have sent it."""
+    return "".join(each.encode("unicode_escape").decode() if _steers(each) else each for each in text)
+
+
+def _steers(character: str) -> bool:
+    """Whether a character moves, hides or turns what is shown; a byte that the locale cannot read is of some path."""
+    return not (character.isprintable() or character == "\t" or "\udc80" <= character <= "\udcff")
 
 
 def _write(stream: TextIO | None, text: str) -> None:

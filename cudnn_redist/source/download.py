@@ -13,14 +13,16 @@ from ..errors import IntegrityError, SizeMismatch, TransferError, TransientTrans
 from ..locations import redacted
 from ..notes import log
 from .base import RangeRefused
+from .pages import HEAD_SIZE, is_page
 from .patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..digest import Expected
+    from .answer import Body
     from .base import TransferOptions
-    from .http import Body, HttpSource
+    from .http import HttpSource
     from .partial import Partial
 
 __all__ = ["Download", "Rewound", "Stopped"]
@@ -177,13 +179,17 @@ class Download:
     def _require_promised_size(self, body: Body) -> None:
         promised = self._expected.size
         if promised is not None and body.total not in (None, promised):
-            raise SizeMismatch(
-                f"the server offers {body.total} bytes, the manifest promises {promised} ({body.description})",
-                phase="download",
-                where=body.url,
-                expected=promised,
-                actual=body.total,
-            )
+            raise self._other_size("the server offers", body.total, body)
+
+    def _other_size(self, told: str, size: int | None, body: Body) -> SizeMismatch:
+        promised = self._expected.size
+        return SizeMismatch(
+            f"{told} {size} bytes, the manifest promises {promised} ({body.description})",
+            phase="download",
+            where=body.url,
+            expected=promised,
+            actual=size,
+        )
 
     def _fill(self, body: Body) -> None:
         for data in body:
@@ -212,9 +218,12 @@ class Download:
         if promised is not None and self._landed < promised:
             raise self._incomplete(body, "the answer ended")
 
-    def _incomplete(self, body: Body, why: str) -> TransientTransferError:
-        told = "empty body" if self._landed == 0 else "incomplete"
+    def _incomplete(self, body: Body, why: str) -> TransientTransferError | SizeMismatch:
+        """Return the error for an answer that ended early: a page that did not say its size has it only now (C33)."""
         promised = self._expected.size if self._expected.size is not None else body.total
+        if body.total is None and promised is not None and is_page(self.partial.read_at(HEAD_SIZE, 0)):
+            return self._other_size("the answer has", self._landed, body)
+        told = "empty body" if self._landed == 0 else "incomplete"
         of_all = "" if promised is None else f" of {promised}"
         return TransientTransferError(f"{told}: got {self._landed}{of_all} bytes ({why})", where=body.url)
 

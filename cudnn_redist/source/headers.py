@@ -24,7 +24,7 @@ __all__ = [
 
 # Fifteen digits are a petabyte; Python refuses to convert texts of some thousand digits.
 _NUMBER = re.compile(r"[0-9]{1,15}")
-_RANGE = re.compile(r"bytes +(?:([0-9]{1,15})-[0-9]{1,15}|\*)/([0-9]{1,15}|\*)", re.IGNORECASE)
+_RANGE = re.compile(r"bytes +(?:([0-9]{1,15})-([0-9]{1,15})|\*)/([0-9]{1,15}|\*)", re.IGNORECASE)
 _HEADER_TEXT = re.compile(r"[!-~](?:[ -~]{0,400}[!-~])?")
 # They tell which cache or edge answered, and how old its answer is (C40).
 _TELLING = ("age", "via", "x-cache", "server")
@@ -45,11 +45,17 @@ def content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def content_range(headers: Mapping[str, str]) -> ContentRange:
-    """Read ``Content-Range`` (section 14.4): of a 206, or of a 416, where only the total stands."""
+    """Read ``Content-Range`` (section 14.4): of a 206, or of a 416, where only the total stands.
+
+    A range that ends before it begins, or behind the end of the whole, is invalid and so not said.
+    """
     match = _RANGE.fullmatch(headers.get("content-range", "").strip())
     if match is None:
         return ContentRange(start=None, total=None)
-    return ContentRange(start=_number(match[1] or ""), total=_number(match[2]))
+    start, last, total = (_number(each or "") for each in match.groups())
+    if start is not None and last is not None and (last < start or (total is not None and last >= total)):
+        return ContentRange(start=None, total=None)
+    return ContentRange(start=start, total=total)
 
 
 def validator(headers: Mapping[str, str]) -> str | None:

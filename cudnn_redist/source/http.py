@@ -5,52 +5,37 @@ from __future__ import annotations
 import contextlib
 import time
 from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
 from ..errors import LabelNotFound, ManifestError, TransferError, TransientTransferError
+from ..host import proxy_variables
 from ..locations import redacted
 from ..notes import log
-from . import headers as told
-from .base import MANIFEST_LIMIT, NoIndex, RangeRefused, TransferOptions
+from .answer import Answer, Body, body_of, require_success
+from .base import MANIFEST_LIMIT, NoIndex, TransferOptions
 from .index import labels_of_page
 from .line import Line
 from .logins import Logins, origin
 from .patience import Pace, Patience
+from .proxies import Proxies, Proxy
 from .redirects import MOST_REDIRECTS, REDIRECT_STATUS, redirected
-from .refusals import GONE, proxy_refusal, refusal
+from .refusals import GONE, proxy_refusal
 from .trust import refuses_certificate, trusting_context
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterator
 
     from ..manifest.labels import ReleaseLabel
 
-__all__ = ["Body", "HttpSource"]
+__all__ = ["HttpSource"]
 
 _TRANSIENT = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
-
-
-class Body:
-    """The answer to a request for an archive's bytes.
-
-    ``start`` is the offset of its first byte, ``total`` the size of the whole archive as the server tells it
-    (``None`` when it does not), ``validator`` what a later request may give as ``If-Range``.
-    """
-
-    def __init__(self, response: httpx.Response, *, start: int, total: int | None) -> None:
-        self.start = start
-        self.total = total
-        self.url = redacted(str(response.url))
-        self.validator = told.validator(response.headers)
-        self.description = told.description(response.headers)
-        self._response = response
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the raw bytes as they arrive: a ``Content-Encoding`` is never undone (C30)."""
-        with _translated(self.url, phase="download"):
-            yield from self._response.iter_raw()
+# Cookies know no port: they would go where a login must not. And a bad date in one makes the library warn of a bug.
+_NO_COOKIES = DefaultCookiePolicy(netscape=False, rfc2965=False)
 
 
 class HttpSource:
@@ -60,13 +45,14 @@ class HttpSource:
         self._options = options
         self._logins = Logins(options.netrc)
         self._streams: list[Any] = []
+        self._clients: dict[Proxy | None, httpx.Client] = {}
 
     def __enter__(self) -> HttpSource:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if "_client" in vars(self):
-            self._client.close()
+        for client in self._clients.values():
+            client.close()
 
     def line(self) -> Line:
         """Return what ends the requests that are made on it."""
@@ -101,8 +87,8 @@ class HttpSource:
         headers = {"Range": f"bytes={offset}-"} if offset else {}
         if offset and validator:
             headers["If-Range"] = validator
-        with self._answer(url, headers, line, phase="download", fresh=fresh) as response:
-            yield _body(response, offset=offset, validator=validator)
+        with self._answer(url, headers, line, phase="download", fresh=fresh) as answer:
+            yield body_of(answer, offset=offset, validator=validator)
 
     def _read(self, url: str, *, phase: str, fresh: bool = False) -> bytes:
         patience = Patience(self._options, time.sleep)
@@ -113,45 +99,43 @@ class HttpSource:
                 patience.after(error)
 
     def _read_once(self, url: str, *, phase: str, fresh: bool) -> bytes:
-        with self._answer(url, {}, self.line(), phase=phase, fresh=fresh) as response:
-            if response.status_code in GONE:
-                raise LabelNotFound(
-                    f"no such release label (HTTP {response.status_code})", where=redacted(url)
-                )
-            _require_success(response, phase=phase)
+        with self._answer(url, {}, self.line(), phase=phase, fresh=fresh) as answer:
+            if answer.status in GONE:
+                raise LabelNotFound(f"no such release label (HTTP {answer.status})", where=redacted(url))
+            require_success(answer, phase=phase)
             data = bytearray()
-            with _translated(url, phase=phase):
-                for piece in response.iter_bytes():
-                    data += piece
-                    if len(data) > MANIFEST_LIMIT:
-                        raise ManifestError(
-                            f"more than {MANIFEST_LIMIT} bytes", phase=phase, where=redacted(url)
-                        )
+            for piece in answer.decoded(phase=phase):
+                data += piece
+                if len(data) > MANIFEST_LIMIT:
+                    raise ManifestError(f"more than {MANIFEST_LIMIT} bytes", phase=phase, where=redacted(url))
             return bytes(data)
 
     @contextlib.contextmanager
     def _answer(
         self, url: str, headers: dict[str, str], line: Line, *, phase: str, fresh: bool
-    ) -> Iterator[httpx.Response]:
+    ) -> Iterator[Answer]:
         """Follow redirects: bounded, never to plain HTTP from TLS, the login only for where it was given for."""
         target, login = self._logins.of(url)
         given_for = origin(target)
         if fresh:
             headers = {**headers, "Cache-Control": "no-cache"}
         for _ in range(MOST_REDIRECTS + 1):
-            with _translated(target, phase=phase):
-                request = self._client.build_request(
+            proxy = self._proxies.of(target)
+            client = self._client(proxy, target)
+            with _translated(target, phase=phase, proxy=proxy):
+                request = client.build_request(
                     "GET", target, headers=headers, extensions={"trace": line.trace}
                 )
                 request.url = _Discreet(request.url)
                 auth = httpx.BasicAuth(*login) if login and origin(target) == given_for else None
-                response = self._client.send(request, stream=True, auth=auth)
-            log.debug("GET %s %s: HTTP %d", redacted(target), headers or "", response.status_code)
+                response = client.send(request, stream=True, auth=auth)
+            via = proxy.via if proxy else ""
+            log.debug("GET %s %s: HTTP %d%s", redacted(target), headers or "", response.status_code, via)
             pace = Pace(self._options, where=redacted(target))
             response.stream = _Paced(cast("httpx.SyncByteStream", response.stream), pace)
             try:
                 if response.status_code not in REDIRECT_STATUS or "location" not in response.headers:
-                    yield response
+                    yield _answered(response, phase=phase, proxy=proxy)
                     return
                 target = redirected(target, response.headers["location"], phase=phase)
             finally:
@@ -160,20 +144,34 @@ class HttpSource:
         raise TransferError(f"more than {MOST_REDIRECTS} redirects", phase=phase, where=redacted(url))
 
     @cached_property
-    def _client(self) -> httpx.Client:
-        options = self._options
-        patience = httpx.Timeout(options.stall_timeout, connect=options.connect_timeout)
-        headers = {"User-Agent": "cudnn-redist", "Accept": "*/*", "Accept-Encoding": "identity"}
-        context = trusting_context(options.ca_file)
-        try:
-            return httpx.Client(verify=context, timeout=patience, headers=headers)
-        except (ValueError, ImportError, httpx.InvalidURL):
-            # The proxy variables are all that can be wrong here. The cause is left out: it may quote a password.
-            raise TransferError(
-                "a proxy variable of the environment is not usable: it must be an http:// or https:// URL "
-                "with special characters percent-encoded",
-                phase="proxy",
-            ) from None
+    def _proxies(self) -> Proxies:
+        return Proxies(proxy_variables())
+
+    @cached_property
+    def _context(self) -> ssl.SSLContext:
+        return trusting_context(self._options.ca_file)
+
+    def _client(self, proxy: Proxy | None, url: str) -> httpx.Client:
+        """Return who speaks through ``proxy``; ``TransferError`` where that cannot be used for ``url``."""
+        if proxy not in self._clients:
+            options = self._options
+            patience = httpx.Timeout(options.stall_timeout, connect=options.connect_timeout)
+            headers = {"User-Agent": "cudnn-redist", "Accept": "*/*", "Accept-Encoding": "identity"}
+            context = self._context
+            try:
+                self._clients[proxy] = httpx.Client(
+                    verify=context,
+                    proxy=_through(proxy, context),
+                    trust_env=False,
+                    timeout=patience,
+                    headers=headers,
+                    cookies=CookieJar(_NO_COOKIES),
+                )
+            except (ValueError, ImportError, httpx.InvalidURL) as error:
+                if proxy is None:
+                    raise
+                raise proxy.unusable(missing=isinstance(error, ImportError), url=url) from None
+        return self._clients[proxy]
 
 
 class _Paced(httpx.SyncByteStream):
@@ -199,51 +197,51 @@ class _Discreet(httpx.URL):
         return redacted(super().__str__())
 
 
+def _through(proxy: Proxy | None, context: ssl.SSLContext) -> httpx.Proxy | None:
+    """Return ``proxy`` in httpx's words: a context is only taken where the way to it is under TLS."""
+    if proxy is None:
+        return None
+    under_tls = proxy.url.startswith("https:")
+    return httpx.Proxy(proxy.url, auth=proxy.login, ssl_context=context if under_tls else None)
+
+
+def _answered(response: httpx.Response, *, phase: str, proxy: Proxy | None) -> Answer:
+    url = str(response.url)
+
+    def raw() -> Iterator[bytes]:
+        with _translated(url, phase=phase, proxy=proxy):
+            yield from response.iter_raw()
+
+    return Answer(
+        status=response.status_code,
+        reason=response.reason_phrase,
+        headers=response.headers,
+        url=redacted(url),
+        via=proxy.via if proxy else "",
+        raw=raw,
+    )
+
+
 @contextlib.contextmanager
-def _translated(url: str, *, phase: str) -> Iterator[None]:
+def _translated(url: str, *, phase: str, proxy: Proxy | None) -> Iterator[None]:
     """Turn what httpx raises into ours: the transient branch may be tried again, the rest not."""
-    where = redacted(url)
+    where, via = redacted(url), proxy.via if proxy else ""
     try:
         yield
     except _TRANSIENT as error:
         if refuses_certificate(error):
             raise TransferError(
-                f"TLS certificate not trusted ({_text(error)}); --ca-file trusts a private authority",
+                f"TLS certificate not trusted ({_text(error)}){via}; --ca-file trusts a private authority",
                 phase=phase,
                 where=where,
             ) from error
-        raise TransientTransferError(_text(error), phase=phase, where=where) from error
+        raise TransientTransferError(_text(error) + via, phase=phase, where=where) from error
     except httpx.ProxyError as error:
-        raise proxy_refusal(str(error), where=where) from error
+        raise proxy_refusal(str(error), via=via, where=where) from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         # UnicodeError: a host name with an empty part or one that is too long for DNS.
-        raise TransferError(_text(error), phase=phase, where=where) from error
+        raise TransferError(_text(error) + via, phase=phase, where=where) from error
 
 
 def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _require_success(response: httpx.Response, *, phase: str) -> None:
-    if not response.is_success:
-        reason = response.reason_phrase
-        if response.status_code == httpx.codes.UNAUTHORIZED:
-            reason += ": the server wants a login (in the source's URL or in a netrc file)"
-        where = redacted(str(response.url))
-        raise refusal(response.status_code, reason, response.headers, phase=phase, where=where)
-
-
-def _body(response: httpx.Response, *, offset: int, validator: str | None) -> Body:
-    """Read where the bytes begin."""
-    asked = told.content_range(response.headers)
-    if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and offset:
-        cause = f"the server has no byte at {offset}"
-        raise RangeRefused(cause, where=redacted(str(response.url)), total=asked.total)
-    _require_success(response, phase="download")
-    if response.status_code != httpx.codes.PARTIAL_CONTENT:
-        return Body(response, start=0, total=told.content_length(response.headers))
-    changed = validator is not None and told.is_changed(response.headers, validator)
-    if asked.start != offset or changed:
-        cause = f"wrong answer to a request for the bytes from {offset} on"
-        raise RangeRefused(cause, where=redacted(str(response.url)), total=None)
-    return Body(response, start=offset, total=asked.total)

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -20,15 +21,17 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ..locations import redacted
 from ..owners import left_behind, own_mark
+from ..renames import rename, replace
 from .headers import is_sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = ["Partial", "discard_partials", "sweep_partials"]
+__all__ = ["Partial", "abandoned_partials", "discard_partials", "landed_size", "sweep_partials"]
 
 _DAY = 24 * 3600.0
+_NAME = re.compile(r"([0-9a-f]{64})\..+\.[0-9a-f]{8}\.part")
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -52,9 +55,9 @@ class Partial:
         for left in _left_behind(directory, sha256):
             own = _own_path(directory, sha256)
             with contextlib.suppress(OSError):
-                left.rename(own)
+                rename(left, own)
                 with contextlib.suppress(FileNotFoundError):
-                    _note(left).rename(_note(own))
+                    rename(_note(left), _note(own))
                 return cls(own, os.open(own, os.O_RDWR | _BINARY))
         own = _own_path(directory, sha256)
         return cls(own, os.open(own, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o600))
@@ -70,6 +73,11 @@ class Partial:
         else:
             self._path.unlink(missing_ok=True)
             _note(self._path).unlink(missing_ok=True)
+
+    @property
+    def path(self) -> Path:
+        """Where it lies, for errors; it is never opened by that again."""
+        return self._path
 
     @property
     def size(self) -> int:
@@ -132,12 +140,12 @@ class Partial:
             # A store may be shared: its files get the mode that the umask leaves.
             self._path.chmod(beside.stat().st_mode & 0o777)
             try:
-                self._path.replace(path)
+                replace(self._path, path)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 shutil.copyfile(self._path, beside)
-                beside.replace(path)
+                replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)
 
@@ -149,10 +157,11 @@ class Partial:
     def _set_free(self) -> None:
         sha256 = self._path.name.partition(".")[0]
         free = self._path.with_name(f"{sha256}.free.{secrets.token_hex(4)}.part")
-        with contextlib.suppress(FileNotFoundError):
-            _note(self._path).rename(_note(free))
-        with contextlib.suppress(FileNotFoundError):
-            self._path.rename(free)
+        # That the bytes cannot be handed on must not hide why they are incomplete.
+        with contextlib.suppress(OSError):
+            with contextlib.suppress(FileNotFoundError):
+                rename(_note(self._path), _note(free))
+            rename(self._path, free)
 
     def _write_some(self, data: memoryview, offset: int) -> int:
         if hasattr(os, "pwrite"):
@@ -160,6 +169,24 @@ class Partial:
         with self._seeking:
             os.lseek(self._handle, offset, os.SEEK_SET)
             return os.write(self._handle, data)
+
+
+def abandoned_partials(directory: Path, *, but: Collection[str] = ()) -> Iterator[Path]:
+    """Yield the partials, and their notes, that no process fills; not of the archives whose sha256 is among ``but``."""
+    for path in sorted(directory.glob("*.part")):
+        named = _NAME.fullmatch(path.name)
+        with contextlib.suppress(FileNotFoundError):
+            if named and named[1] not in but and _abandoned(path):
+                yield path
+                if _note(path).exists():
+                    yield _note(path)
+
+
+def landed_size(directory: Path, sha256: str) -> int:
+    """Return how many bytes of an archive the next ``claim`` finds on the disk."""
+    with contextlib.suppress(OSError, StopIteration):
+        return next(_left_behind(directory, sha256)).stat().st_size
+    return 0
 
 
 def discard_partials(directory: Path, sha256: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ..layout import stored_archive
 from ..notes import log
+from .partial import sweep_partials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +49,7 @@ class ArchiveStore:
         path = self.path(sha256)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            sweep_partials(path.parent)
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             partial.store_at(path)

@@ -40,6 +40,7 @@ http {{
         autoindex on;
         limit_rate {limit_rate};
         location = /ready {{ access_log off; return 204; }}
+        {directives}
     }}
 }}
 """
@@ -74,15 +75,18 @@ class Nginx:
 
 
 @contextmanager
-def serving(tree: Path, scratch: Path, *, limit_rate: str = "0") -> Iterator[Nginx]:
+def serving(tree: Path, scratch: Path, *, limit_rate: str = "0", directives: str = "") -> Iterator[Nginx]:
     """Serve ``tree`` while the block runs.
 
-    ``limit_rate`` is nginx's own, per connection: ``20m`` is 20 MiB/s, ``0`` no limit.
+    ``limit_rate`` is nginx's own, per connection: ``20m`` is 20 MiB/s, ``0`` no limit. ``directives`` are added to
+    those of the server.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        text = _CONFIGURATION.format(user=_user_line(), port=port, tree=tree, limit_rate=limit_rate)
+        text = _CONFIGURATION.format(
+            user=_user_line(), port=port, tree=tree, limit_rate=limit_rate, directives=directives
+        )
         (scratch / "nginx.conf").write_text(text, encoding="utf-8")
         child = _start(scratch, listener)
     server = Nginx(port=port, scratch=scratch)

@@ -62,11 +62,40 @@ def test_a_link_may_be_spelled_in_any_way(target: str) -> None:
         '<!-- <a href="redistrib_9.27.0.json">gone</a> -->',
         '<a href="http://[/redistrib_9.27.0.json">x</a>',
         '<a href="redistrib_9.27.0.json/">x</a>',
+        '<!-- <a href="redistrib_9.27.0.json">gone</a>',
+        "<script>'<a href=redistrib_9.27.0.json>'</script>",
+        "<abbr href=redistrib_9.27.0.json>",
+        "<a data-href=redistrib_9.27.0.json>",
+        "<a title='href=redistrib_9.27.0.json'>",
     ],
-    ids=["empty", "text", "no-target", "bare", "other-tag", "comment", "bad-url", "directory"],
+    ids=[
+        *("empty", "text", "no-target", "bare", "other-tag", "comment", "bad-url", "directory"),
+        *("endless-comment", "script", "longer-tag", "longer-attribute", "in-a-value"),
+    ],
 )
 def test_what_is_no_link_to_a_manifest_gives_nothing(page: str) -> None:
     assert labels_of_page(page) == ()
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        pytest.param(f"&#{'9' * 5000};", id="character-of-5000-digits"),
+        pytest.param(f'<a href="&#{"9" * 5000};">', id="target-of-5000-digits"),
+        pytest.param("<a " * 300_000, id="links-that-never-end"),
+        pytest.param("<a href='" * 100_000, id="targets-that-never-end"),
+        pytest.param("<!-- " * 200_000, id="comments-that-never-end"),
+        pytest.param("<script " * 100_000, id="scripts-that-never-end"),
+        pytest.param("<a " + "x = " * 200_000, id="attributes-without-a-value"),
+        pytest.param("<a " + " " * 800_000, id="nothing-but-space"),
+        pytest.param("<![CDATA[" * 100_000, id="sections-that-never-end"),
+    ],
+)
+def test_a_hostile_page_costs_neither_the_links_before_it_nor_an_age(junk: str) -> None:
+    """Where time grew with the square of the page, one of these took hours."""
+    (label,) = labels_of_page(f'<a href="redistrib_9.27.0.json" title="a > b">x</a>{junk}')
+
+    assert label.text == "9.27.0"
 
 
 def test_links_before_broken_markup_count() -> None:

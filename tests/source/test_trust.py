@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from redist import RedistServer
-from redist.command import run_command
 from redist.faults import Cut, Redirect, Stall
 from source.ground import QUICK, TAR, archives, get, nothing_left, redist
 from source.tls import Certificates, TlsFront, make_certificates
@@ -82,19 +81,6 @@ def test_a_certificate_for_another_name_is_refused(
         pytest.raises(TransferError, match="not trusted"),
     ):
         get(f"{front.url}cudnn/redist/", root=tmp_path, transfer=trusting(other))
-
-
-@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
-def test_a_variable_that_names_nothing_is_told(variable: str, tmp_path: Path) -> None:
-    done = run_command(
-        *["fetch", "9.27.0", "--source", "https://127.0.0.1:1/redist/", "--root", tmp_path],
-        *["--platform", "linux-x86_64", "--cuda", "13"],
-        env={variable: "/nonexistent.pem"},
-    )
-
-    assert done.code == 2
-    assert variable in done.err
-    assert "/nonexistent.pem" in done.err
 
 
 @pytest.mark.parametrize("content", [None, b"no certificate", b""], ids=["missing", "garbage", "empty"])

@@ -1,0 +1,51 @@
+"""What to do next about an error, where its cause does not say so by itself. Pure."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from ..errors import (
+    ArchiveError,
+    ArchiveWithdrawn,
+    DigestMismatch,
+    LockError,
+    ManifestChanged,
+    ManifestError,
+    SizeMismatch,
+    TransferError,
+    TransientTransferError,
+)
+
+if TYPE_CHECKING:
+    from ..errors import RedistError
+
+__all__ = ["told"]
+
+_ELSEWHERE = "give another --source, or tell who runs this one"
+_STEPS: tuple[tuple[type[RedistError] | tuple[type[RedistError], ...], str], ...] = (
+    (ArchiveWithdrawn, "`list` shows other releases, and another --source may have this one"),
+    (TransientTransferError, "try again later, or give another --source"),
+    (TransferError, _ELSEWHERE),
+    ((SizeMismatch, DigestMismatch), "nothing of it is kept: try again later, or give another --source"),
+    (ManifestChanged, "if the change is meant, that is the sha256 to give"),
+    (LockError, "restore the file, or make it anew with `lock`"),
+    (ManifestError, _ELSEWHERE),
+    (ArchiveError, f"nothing of it is kept: {_ELSEWHERE}"),
+)
+"""The first class that an error has counts; those that list what there is, or are about words given, need no step."""
+
+
+def told(error: RedistError) -> str:
+    """Return an error as the command tells it: phase, URL or path, cause, and the next step where there is one."""
+    step = _next_step(error)
+    return f"{error}; {step}" if step else str(error)
+
+
+def _next_step(error: RedistError) -> str:
+    match error:
+        case TransferError(phase="proxy") | TransferError(status=HTTPStatus.UNAUTHORIZED):
+            return ""
+        case TransientTransferError(phase="download"):
+            return "what has arrived is kept, and the same command goes on from there"
+    return next((step for kind, step in _STEPS if isinstance(error, kind)), "")
