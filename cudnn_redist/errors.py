@@ -8,6 +8,7 @@
     |  |- PlatformNotFound
     |  |- VariantNotFound
     |  |- VersionNotFound
+    |  |- ChannelNotFound
     |  |- ArchiveWithdrawn
     |  `- NotInstalled
     |- TransferError                the line, the proxy or the server               exit 4
@@ -18,7 +19,9 @@
     |  `- ManifestChanged
     |- ManifestError                the manifest is damaged or unsafe               exit 6
     |- ArchiveError                 the archive is damaged or unsafe                exit 6
+    |- LockError                    the lock file is damaged or unsafe              exit 6
     |- PrefixError                  the disk, a permission, or a directory in use   exit 7
+    |- LockMismatch                 a source, or a prefix, differs from the lock    exit 8
     `- VerificationFailed           a prefix is not what its record says            exit 9
 
 An error reads ``<phase>: <where>: <cause>``; the three parts and the facts behind them are attributes, so that
@@ -35,10 +38,13 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchiveError",
     "ArchiveWithdrawn",
+    "ChannelNotFound",
     "ComponentNotFound",
     "DigestMismatch",
     "IntegrityError",
     "LabelNotFound",
+    "LockError",
+    "LockMismatch",
     "ManifestChanged",
     "ManifestError",
     "NotAvailableError",
@@ -123,6 +129,12 @@ class VariantNotFound(NotAvailableError):
 
 class VersionNotFound(NotAvailableError):
     """The manifest's three-part label exists, but holds another version than the four-part one asked for."""
+
+
+class ChannelNotFound(NotAvailableError):
+    """The source has no such channel, or none at all."""
+
+    default_phase = "channel"
 
 
 class ArchiveWithdrawn(NotAvailableError):
@@ -220,11 +232,47 @@ class ArchiveError(RedistError):
         super().__init__(cause, phase=phase, where=where)
 
 
+class LockError(RedistError):
+    """The lock file is damaged or unsafe; ``faults`` names each place (a dotted path) and what is wrong there."""
+
+    exit_code = 6
+    default_phase = "lock"
+
+    def __init__(
+        self, cause: str, *, phase: str | None = None, where: object = None, faults: Sequence[str] = ()
+    ) -> None:
+        self.faults = tuple(faults)
+        super().__init__(cause, phase=phase, where=where)
+
+
 class PrefixError(RedistError):
     """The disk, a permission, or a directory that is not ours to replace."""
 
     exit_code = 7
     default_phase = "publish"
+
+
+class LockMismatch(RedistError):
+    """A source, or an installed prefix, is not what the lock says.
+
+    ``differences`` names each one; ``releases`` is what ``lock --check`` found of each, ready for JSON.
+    """
+
+    exit_code = 8
+    default_phase = "lock"
+
+    def __init__(
+        self,
+        cause: str,
+        *,
+        phase: str | None = None,
+        where: object = None,
+        differences: Sequence[str] = (),
+        releases: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        self.differences = tuple(differences)
+        self.releases = tuple(releases)
+        super().__init__(cause, phase=phase, where=where)
 
 
 class VerificationFailed(RedistError):

@@ -15,9 +15,22 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsp
 
 from .errors import ManifestError, UsageError
 
-__all__ = ["NVIDIA_ROOT", "Folder", "folders", "is_local", "local_path", "redacted"]
+__all__ = [
+    "NVIDIA_CHANNELS",
+    "NVIDIA_ROOT",
+    "Folder",
+    "channel_folder",
+    "folders",
+    "is_local",
+    "is_relative",
+    "local_path",
+    "redacted",
+]
 
 NVIDIA_ROOT = "https://developer.download.nvidia.com/compute/"
+
+NVIDIA_CHANNELS = "https://packages.nvidia.com/"
+"""The content-addressed server, which nvidia-binarchive 0.7.0 names."""
 
 _UNRESERVED_IN_PATH = "/%:@!$&'()*+,;=~"
 
@@ -50,7 +63,7 @@ class Folder:
         NVIDIA's newer tree climbs (``../../../pool/...``), so climbing is legal as long as scheme and host stay.
         Raises ``ManifestError`` for a path that is absolute, names a host, or leaves a directory source.
         """
-        if not _is_relative(relative_path):
+        if not is_relative(relative_path):
             raise ManifestError(
                 f"path {relative_path!a:.200} is not relative to the manifest",
                 phase="plan",
@@ -70,16 +83,24 @@ def folders(source: str, product: str) -> tuple[Folder, ...]:
 
     Raises ``UsageError`` for a source that is neither an HTTP URL, a ``file:`` URL nor a directory path.
     """
-    parts = _parsed(source)
-    path = parts.path if parts.path.endswith("/") else parts.path + "/"
-    tree = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-    itself = Folder(url=tree, tree=tree, query=parts.query)
-    below = Folder(url=urljoin(tree, f"{product}/redist/"), tree=tree, query=parts.query)
+    tree, query = _tree(source)
+    itself = Folder(url=tree, tree=tree, query=query)
+    below = Folder(url=urljoin(tree, f"{product}/redist/"), tree=tree, query=query)
     if tree == NVIDIA_ROOT:
         return (below,)
-    if posixpath.basename(path.rstrip("/")) == "redist":
+    if posixpath.basename(tree.rstrip("/")) == "redist":
         return (itself,)
     return (itself, below)
+
+
+def channel_folder(source: str, product: str = "") -> Folder:
+    """Return where a content-addressed ``source`` lists its channels, or the releases of a ``product``.
+
+    Raises ``UsageError`` as ``folders`` does.
+    """
+    tree, query = _tree(source)
+    below = urljoin(tree, "bin-archive/release/" + (f"{product}/" if product else ""))
+    return Folder(url=below, tree=tree, query=query)
 
 
 def redacted(url: str) -> str:
@@ -98,6 +119,17 @@ def is_local(url: str) -> bool:
     return url.startswith("file:")
 
 
+def is_relative(path: str) -> bool:
+    """Whether a path names no host, scheme or root of its own; it may climb."""
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return False
+    decoded = unquote(path)
+    absolute = parts.scheme or parts.netloc or path.startswith("/")
+    return not absolute and "\\" not in decoded and decoded.isprintable()
+
+
 def local_path(url: str) -> Path:
     """Return the path a ``file:`` URL names on this machine; with a host, a share of Windows."""
     parts = urlsplit(url)
@@ -106,6 +138,13 @@ def local_path(url: str) -> Path:
     from urllib.request import url2pathname
 
     return Path(url2pathname(share + parts.path))
+
+
+def _tree(source: str) -> tuple[str, str]:
+    """Return the URL of a source, which ends in a slash, and the query that goes along with every request."""
+    parts = _parsed(source)
+    path = parts.path if parts.path.endswith("/") else parts.path + "/"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.query
 
 
 def _parsed(source: str) -> SplitResult:
@@ -155,16 +194,6 @@ def _named_directory(url: str) -> Path:
     if "\0" in str(path):
         raise UsageError("no directory has such a name; write file:///path", where=redacted(url))
     return path
-
-
-def _is_relative(path: str) -> bool:
-    try:
-        parts = urlsplit(path)
-    except ValueError:
-        return False
-    decoded = unquote(path)
-    absolute = parts.scheme or parts.netloc or path.startswith("/")
-    return not absolute and "\\" not in decoded and decoded.isprintable()
 
 
 def _is_below(url: str, tree: str) -> bool:

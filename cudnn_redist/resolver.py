@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .layout import Layout
     from .source.sources import Sources
 
-__all__ = ["Resolved", "Resolver"]
+__all__ = ["Resolved", "Resolver", "require_pinned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Resolver:
     """Answers labels from ``folders`` (in order) and from what ``layout``'s root keeps."""
 
     def __init__(self, sources: Sources, folders: Sequence[Folder], layout: Layout, product: str) -> None:
-        self._sources = sources
+        self.sources = sources
         self._folders = tuple(folders)
         self.layout = layout
         self._product = product
@@ -88,7 +88,7 @@ class Resolver:
         local = [folder for folder in self._folders if folder.local]
         for folder in (*(Folder(url=url, tree=url) for url in kept), *local):
             with suppress(NoIndex, TransferError):
-                for label in self._sources.directory.read_labels(folder.url):
+                for label in self.sources.directory.read_labels(folder.url):
                     with suppress(RedistError):
                         yield self._read(folder, label)
 
@@ -121,7 +121,7 @@ class Resolver:
                     break
                 try:
                     manifest = self._read(folder, label, fresh=fresh)
-                    _require_pinned(manifest, pin)
+                    require_pinned(manifest, pin)
                 except LabelNotFound:
                     continue
                 except (TransferError, ManifestError, ManifestChanged) as error:
@@ -137,7 +137,7 @@ class Resolver:
 
     def _read(self, folder: Folder, label: ReleaseLabel, *, fresh: bool = False) -> Manifest:
         url = folder.join(label.manifest_name)
-        data = self._sources.of(folder).read_manifest(url, fresh=fresh)
+        data = self.sources.of(folder).read_manifest(url, fresh=fresh)
         return Manifest.parse(data, origin=redacted(url), label=label)
 
     def _index(self, asked: ReleaseLabel | None) -> tuple[Folder, tuple[ReleaseLabel, ...]]:
@@ -148,7 +148,7 @@ class Resolver:
             if failures.has_lost(folder):
                 continue
             try:
-                labels = self._sources.of(folder).read_labels(folder.index_url)
+                labels = self.sources.of(folder).read_labels(folder.index_url)
             except NoIndex:
                 continue
             except TransferError as error:
@@ -247,7 +247,8 @@ class _Failures:
             raise self._first
 
 
-def _require_pinned(manifest: Manifest, pin: str | None) -> None:
+def require_pinned(manifest: Manifest, pin: str | None) -> None:
+    """Raise ``ManifestChanged`` for a manifest with another sha256 than ``pin``."""
     if pin not in (None, manifest.sha256):
         raise ManifestChanged(
             f"manifest sha256 is {manifest.sha256}, pinned to {pin}",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from .content import File, Folder, Link
 from .log import Request
+from .pool import RedistPool
 from .server import RedistServer
 from .tree import RedistTree
 
-__all__ = ["File", "Folder", "Link", "RedistServer", "RedistTree", "Request"]
+__all__ = ["File", "Folder", "Link", "RedistPool", "RedistServer", "RedistTree", "Request"]
