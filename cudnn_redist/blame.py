@@ -28,7 +28,7 @@ def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> Redist
         told = ArchiveWithdrawn(f"{failure.cause}: {wanted}", phase=failure.phase, where=failure.where)
     elif isinstance(failure, IntegrityError):
         told = type(failure)(
-            f"{failure.cause}; promised by the manifest with sha256 {archive.manifest_sha256}",
+            f"{failure.cause}; promised by the manifest{_dated(archive)} with sha256 {archive.manifest_sha256}",
             phase=failure.phase,
             where=failure.where,
             expected=failure.expected,
@@ -37,3 +37,8 @@ def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> Redist
     if told is not failure:
         told.__cause__ = failure
     return told
+
+
+def _dated(archive: PlannedArchive) -> str:
+    """Say of when the manifest is: one that is mended in place keeps its name."""
+    return f" of {archive.manifest_date}" if archive.manifest_date else ""

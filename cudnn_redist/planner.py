@@ -31,7 +31,8 @@ class PlannedArchive:
 
     ``urls`` are tried in order; ``size`` is in bytes; ``sha256`` and ``size`` are ``None`` where the manifest has
     none. ``offered`` is what the manifest has of this component: its platforms, and the variants of each; ``is_main``
-    whether it is the one that a fetch without ``component`` takes.
+    whether it is the one that a fetch without ``component`` takes; ``tree`` is the digest that the unpacked tree must
+    have, where a repacked mirror or a lock promises one.
     """
 
     product: str
@@ -48,6 +49,8 @@ class PlannedArchive:
     offered: Offers = field(hash=False)
     is_main: bool
     manifest_sha256: str
+    manifest_date: str | None = None
+    tree: str | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +61,11 @@ class PlannedArchive:
     def unpacked_estimate(self) -> int:
         """Bytes that the prefix will take at most: an estimate, since no manifest tells."""
         return int((self.size or 0) * _EXPANSION)
+
+    @property
+    def disk_size(self) -> int:
+        """Bytes that the archive and its unpacked prefix need at most: an estimate."""
+        return (self.size or 0) + self.unpacked_estimate
 
     @property
     def expected(self) -> Expected:
@@ -76,19 +84,21 @@ class Plan:
     """Everything that ``install`` will do; ``reasons`` say what was chosen and why, a sentence each.
 
     ``from_kept``: the manifest is the one that the root keeps of an installed label, and was not read again.
-    ``pinned``: it is the one that the user demands.
+    ``pinned``: it is the one that the user demands. ``lock`` is the lock file that the plan comes from; then nobody
+    has read the manifest, and there may be no ``manifest_data``.
     """
 
     product: str
     label: str
     manifest_sha256: str
     manifest_origin: str
-    manifest_data: bytes
+    manifest_data: bytes | None
     layout: Layout
     archives: tuple[PlannedArchive, ...]
     reasons: tuple[str, ...]
     from_kept: bool = False
     pinned: bool = False
+    lock: str | None = None
 
     @property
     def download_size(self) -> int:
@@ -98,7 +108,7 @@ class Plan:
     @property
     def disk_size(self) -> int:
         """Bytes that the archives and their unpacked prefixes need at most: an estimate."""
-        return self.download_size + sum(archive.unpacked_estimate for archive in self.archives)
+        return sum(archive.disk_size for archive in self.archives)
 
     def under(self, root: Path) -> Plan:
         """Return the same plan with another root."""
@@ -183,6 +193,8 @@ def _planned(
         offered=offers(selection.component),
         is_main=selection.component.key == main_component(manifest.components.keys(), manifest.product),
         manifest_sha256=manifest.sha256,
+        manifest_date=manifest.date,
+        tree=archive.tree,
     )
     return replace(planned, prefix=_prefix(layout, planned))
 

@@ -33,11 +33,13 @@ ROOMS = (
     "prefix",
     # From here on modules join the rooms.
     "resolver",
+    "channel",
     "opening",
     "locking",
     "catalog",
     "blame",
     "delivery",
+    "needs",
     "installer",
     "fetcher",
     "export",

@@ -28,13 +28,16 @@ EXIT_CODES = {
     "NotInstalled": 3,
     "TransferError": 4,
     "TransientTransferError": 4,
+    "OfflineError": 4,
     "IntegrityError": 5,
     "SizeMismatch": 5,
     "DigestMismatch": 5,
     "ManifestChanged": 5,
     "ManifestError": 6,
     "ArchiveError": 6,
+    "LockError": 6,
     "PrefixError": 7,
+    "LockMismatch": 8,
     "VerificationFailed": 9,
 }
 

@@ -1,4 +1,4 @@
-"""A prefix against its record: what is missing, changed or extra."""
+"""A prefix against its record: what is missing, changed, extra or of another version."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..layout import RECORD_NAME
+from .symlinks import link_target
+from .versions import other_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ __all__ = ["Finding", "check"]
 # Large enough that reading costs nothing beside hashing, small enough that a signal is heard between two.
 _PIECE = 1024 * 1024
 
-FindingKind = Literal["missing", "changed", "extra", "unreadable"]
+FindingKind = Literal["missing", "changed", "extra", "unreadable", "version"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ def check(prefix: Prefix) -> tuple[Finding, ...]:
             found = [
                 *filter(None, pool.map(comparison.of, comparison.recorded.values())),
                 *comparison.extras(),
+                *comparison.versions(),
             ]
         finally:
             # Of what is under way nobody wants to hear any more when Ctrl-C comes.
@@ -68,6 +71,7 @@ class _Comparison:
     def __init__(self, prefix: Prefix) -> None:
         self.recorded = {entry.path: entry for entry in (*prefix.record.entries, *prefix.record.generated)}
         self.stopped = threading.Event()
+        self._prefix = prefix
         self._root = prefix.path
         self._buffer = _Buffer()
 
@@ -92,6 +96,13 @@ class _Comparison:
         for error in closed:
             yield _unreadable(self._relative(Path(error.filename)), error)
 
+    def versions(self) -> Iterator[Finding]:
+        """Yield the header and the libraries that speak of another version than the record."""
+        record = self._prefix.record
+        for path, version in other_versions(self._root, record):
+            detail = f"says {version}, recorded as {record.version}"
+            yield Finding(path=path, kind="version", detail=detail)
+
     def _extra(self, path: str) -> Finding:
         try:
             kind = _kind((self._root / path).lstat().st_mode)
@@ -111,7 +122,7 @@ class _Comparison:
         if kind != entry.kind:
             return f"is a {kind}, recorded as a {entry.kind}"
         if kind == "link":
-            target = str(path.readlink())
+            target = link_target(path)
             return None if target == entry.target else f"links to {target}, recorded as {entry.target}"
         return self._file_difference(path, found, entry) if kind == "file" else None
 

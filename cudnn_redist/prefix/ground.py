@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
-from ..layout import RECORD_NAME, Layout
+from ..layout import LEAVING_PATTERN, RECORD_NAME, Layout
 from .installed import Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["require_apart", "require_ours", "stage_places"]
+__all__ = ["require_apart", "require_movable", "require_ours", "stage_places"]
 
 
 def require_ours(directory: Path, *, force: bool) -> None:
@@ -21,13 +22,27 @@ def require_ours(directory: Path, *, force: bool) -> None:
 
     ``force`` gives up what was added to a prefix, not what never was one.
     """
-    if not os.path.lexists(directory):
+    if not os.path.lexists(directory) or any(directory.glob(LEAVING_PATTERN)):
         return
     if not (directory / RECORD_NAME).is_file():
         if not directory.is_dir() or any(directory.iterdir()):
             raise PrefixError("exists and is no installed prefix; it is left alone", where=directory)
     elif not force:
         _require_nothing_foreign(directory)
+
+
+def require_movable(directory: Path) -> None:
+    """Refuse a directory that no rename can replace, before anything is fetched for it.
+
+    ``OSError`` where there can be none of this name.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        directory.lstat()
+    if os.path.ismount(directory):
+        raise PrefixError(
+            "a file system is mounted here, and no prefix can take its place; name a directory in it",
+            where=directory,
+        )
 
 
 def _require_nothing_foreign(directory: Path) -> None:

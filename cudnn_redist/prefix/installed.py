@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ from ..errors import NotAvailableError, NotInstalled, PrefixError
 from ..layout import RECORD_NAME, Layout
 from ..manifest.choosing import Choice, Query, choose
 from .record import Entry, Record
+from .symlinks import link_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..manifest.labels import ReleaseLabel
     from .check import Finding
@@ -67,7 +69,11 @@ class Prefix:
 
     def looks_whole(self) -> bool:
         """Whether every recorded name is there with its kind and size: cheap, no content is read."""
-        return all(_stands(self.path, entry) for entry in (*self.record.entries, *self.record.generated))
+        return next(self._absent(), None) is None
+
+    def absent_names(self) -> list[str]:
+        """Return the recorded paths that are not there with their kind and size: cheap, no content is read."""
+        return [entry.path for entry in self._absent()]
 
     def foreign_names(self) -> list[str]:
         """Return the paths of files that the record does not have, sorted."""
@@ -85,6 +91,28 @@ class Prefix:
 
         return check(self)
 
+    def env(self, consumer: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the fewest variables that make ``consumer`` find this prefix (those of ``env --for``).
+
+        ``environment`` is what is set already, such as ``os.environ``: lists in it go on after this prefix. What may
+        go wrong goes to the log. Raises ``UsageError`` for an unknown consumer, ``NotAvailableError`` where this
+        prefix cannot serve it, ``VerificationFailed`` where files have gone since.
+        """
+        import glob
+
+        from ..env.variables import environment_for
+        from ..notes import log
+        from .seen import facts_of
+
+        found = environment_for(facts_of(self), consumer, environment or {}, look=glob.glob)
+        for warning in found.warnings:
+            log.warning("%s", warning)
+        return found.variables
+
+    def _absent(self) -> Iterator[Entry]:
+        every = (*self.record.entries, *self.record.generated)
+        return (entry for entry in every if not _stands(self.path, entry))
+
     def _directory(self, top: str, suffixes: tuple[str, ...]) -> Path:
         for entry in self.record.entries:
             directory, _, name = entry.path.rpartition("/")
@@ -96,7 +124,7 @@ class Prefix:
 def find_prefixes(
     layout: Layout, *, product: str | None = None, label: str | None = None, component: str | None = None
 ) -> Iterator[Prefix]:
-    """Yield the prefixes under a root, by path; directories without a sound record are passed over.
+    """Yield the prefixes under a root, oldest label first; directories without a sound record are passed over.
 
     ``PrefixError`` where the root may not be entered.
     """
@@ -109,12 +137,13 @@ def find_directories(
     layout: Layout, *, product: str | None = None, label: str | None = None, component: str | None = None
 ) -> Iterator[Path]:
     """Yield the directories under a root that have a record, sound or damaged; ``PrefixError`` as above."""
+    found: list[Path] = []
     for depth in _DEPTHS:
         levels = list(depth)
         for place, wanted in enumerate((product, label, component)):
             levels[place] = wanted or levels[place]
-        for record in _found(layout.root, "/".join((*levels, RECORD_NAME))):
-            yield record.parent
+        found += (record.parent for record in _found(layout.root, "/".join((*levels, RECORD_NAME))))
+    yield from sorted(found, key=lambda directory: _by_number(directory.relative_to(layout.root)))
 
 
 def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -> Prefix | None:
@@ -154,11 +183,17 @@ def _found(root: Path, pattern: str) -> list[Path]:
     try:
         # Globbing takes a directory that may not be read for an empty one.
         with os.scandir(root):
-            return sorted(root.glob(pattern))
+            return list(root.glob(pattern))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise PrefixError(f"cannot be read: {error.strerror}", phase="prefix", where=root) from error
+
+
+def _by_number(place: Path) -> tuple[str, list[int], Path]:
+    """Order by product and label: 9.9.0 stands before 9.10.0."""
+    product, label, *_ = place.parts
+    return product, [int(number) for number in re.findall(r"[0-9]+", label)], place
 
 
 def _choice(query: Query, record: Record) -> Choice | None:
@@ -186,7 +221,7 @@ def _stands(root: Path, entry: Entry) -> bool:
     if entry.kind == "directory":
         return stat.S_ISDIR(found.st_mode)
     if entry.kind == "link" and stat.S_ISLNK(found.st_mode):
-        return str((root / entry.path).readlink()) == entry.target
+        return link_target(root / entry.path) == entry.target
     if entry.kind == "link":
         # Where links may not be made, the unpacker leaves a copy of what the link leads to (C57).
         return os.name == "nt" and stat.S_ISREG(found.st_mode)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import secrets
@@ -10,15 +12,27 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..locations import redacted
+from ..notes import log
+from ..renames import replace
 from .publish import write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ..layout import Layout
     from .record import Record
 
-__all__ = ["keep_manifest", "note_install"]
+__all__ = ["keep_manifest", "note_install", "remembering"]
+
+
+@contextlib.contextmanager
+def remembering(what: str, layout: Layout) -> Iterator[None]:
+    """Go on where the root cannot remember: the prefix stands, and to call that a failure would be untrue."""
+    try:
+        yield
+    except OSError as error:
+        log.warning("%s: %s could not be kept: %s", error.filename or layout.root, what, error.strerror)
 
 
 def keep_manifest(layout: Layout, product: str, data: bytes, *, url: str) -> None:
@@ -28,7 +42,7 @@ def keep_manifest(layout: Layout, product: str, data: bytes, *, url: str) -> Non
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         write_file(beside, data)
-        beside.replace(path)
+        replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
 
@@ -44,9 +58,19 @@ def note_install(layout: Layout, path: Path, record: Record, *, origin: str) -> 
         "manifest": record.manifest_sha256,
     }
     line = json.dumps(note).encode() + b"\n"
-    # One write to a file opened for appending: lines of several processes do not mix.
     handle = os.open(layout.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
-        os.write(handle, line)
+        # One write to a file opened for appending: lines of several processes do not mix.
+        written = os.write(handle, line)
+        if written < len(line):
+            _take_back(handle, written)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(layout.log))
     finally:
         os.close(handle)
+
+
+def _take_back(handle: int, size: int) -> None:
+    """Cut off the ``size`` bytes of a line that a full disk tore, unless another process wrote behind them."""
+    end = os.lseek(handle, 0, os.SEEK_CUR)
+    if os.fstat(handle).st_size == end:
+        os.ftruncate(handle, end - size)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import secrets
+import stat
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
+from ..renames import replace
+from .strays import sweep_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +17,17 @@ __all__ = ["point_link", "require_linkable"]
 
 
 def require_linkable(link: Path) -> None:
-    """Raise ``PrefixError`` where something else than a link stands at ``link``: asked before anything is fetched."""
-    if os.path.lexists(link) and not link.is_symlink():
+    """Raise ``PrefixError`` where something else than a link stands at ``link``, or where none can be.
+
+    Asked before anything is fetched.
+    """
+    try:
+        found = link.lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise PrefixError(error.strerror or str(error), phase="link", where=link) from error
+    if not stat.S_ISLNK(found.st_mode):
         raise PrefixError("exists and is no link; it is left alone", phase="link", where=link)
 
 
@@ -29,9 +40,10 @@ def point_link(link: Path, prefix: Path) -> None:
     beside = link.with_name(f".cudnn-redist-{secrets.token_hex(6)}.link")
     try:
         link.parent.mkdir(parents=True, exist_ok=True)
+        sweep_files(link.parent.glob(".cudnn-redist-*.link"))
         try:
             beside.symlink_to(prefix.absolute(), target_is_directory=True)
-            beside.replace(link)
+            replace(beside, link)
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:

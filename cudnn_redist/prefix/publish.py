@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ..layout import RECORD_NAME, stage_path
 from ..owners import own_mark
-from .removing import moved_aside, remove_empty, remove_tree, rename
+from ..renames import rename
+from .removing import moved_aside, remove_empty, remove_tree
 from .space import nearest_existing
 
 if TYPE_CHECKING:
@@ -39,18 +40,26 @@ class Stage:
         self._touched = time.monotonic()
 
     def __enter__(self) -> Stage:
-        # Another run that failed may remove the empty parents that both want.
-        for _ in range(_TRIES):
-            self.target.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileNotFoundError):
-                self.path.mkdir()
-                return self
-        self.path.mkdir()
+        try:
+            self._make()
+        except BaseException:
+            # Ctrl-C may come between the making and the block, too.
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
         remove_tree(self.path)
         remove_empty(self.target.parent, ground=self._ground)
+
+    def _make(self) -> None:
+        # Another run that failed may remove the empty parents that both want.
+        for _ in range(_TRIES):
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                self.path.mkdir()
+                return
+        self.path.mkdir()
 
     def touch(self) -> None:
         """Show other hosts that this stage is in use: with a slow line nothing may be written to it for long."""

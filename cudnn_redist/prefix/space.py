@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 __all__ = ["disk_errors", "full_disk", "nearest_existing", "require_space"]
 
@@ -34,19 +34,22 @@ def require_space(needs: Iterable[tuple[Path, int]]) -> None:
 
 
 @contextlib.contextmanager
-def full_disk(path: Path, *, needed: int) -> Iterator[None]:
-    """Turn a disk or quota that is full into a ``PrefixError`` that says what is ``needed`` in all (bytes) and free."""
+def full_disk(*, needed: int) -> Iterator[None]:
+    """Add what is ``needed`` in all (bytes), and what is free, to the ``PrefixError`` of a full disk or quota."""
     try:
         yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except PrefixError as error:
+        refused = error.__cause__
+        if not isinstance(refused, OSError) or refused.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        free = shutil.disk_usage(nearest_existing(path)).free
+        free = shutil.disk_usage(nearest_existing(Path(error.where or ""))).free
+        # Room enough, and refused all the same: other things than bytes are counted too.
+        limit = "; the limit is a quota, or the number of files" if free >= needed else ""
         raise PrefixError(
-            f"{error.strerror}: needs about {needed:,} bytes in all, {free:,} are free with what was begun removed",
-            phase="space",
-            where=path,
-        ) from error
+            f"{error.cause}: needs about {needed:,} bytes in all, {free:,} are free with what was begun removed{limit}",
+            phase=error.phase,
+            where=error.where,
+        ) from refused
 
 
 @contextlib.contextmanager

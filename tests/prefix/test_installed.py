@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from prefix.made import EXECUTABLE, entries, installed, record
+from prefix.made import EXECUTABLE, LINKS, entries, fill, installed, record
 from prefix.ordinary import run_as_ordinary_user
 
 from cudnn_redist.asking import ask
@@ -271,3 +271,13 @@ def test_a_prefix_is_a_value(tmp_path: Path) -> None:
     prefix = installed(tmp_path / "p")
     assert prefix == Prefix.open(tmp_path / "p")
     assert ReleaseLabel.parse(prefix.record.label) == ReleaseLabel.parse("9.27.0")
+
+
+@pytest.mark.parametrize("target", ["./libcudnn.so.9", ".//libcudnn.so.9", "../lib/./libcudnn.so.9"])
+def test_a_link_is_compared_letter_by_letter_with_what_the_archive_said(tmp_path: Path, target: str) -> None:
+    links = {**LINKS, "lib/libcudnn.so": target}
+    path = fill(tmp_path / "p", links=links)
+    (path / ".cudnn-redist.json").write_bytes(record(entries=entries(links=links)).to_bytes())
+    prefix = Prefix.open(path)
+    assert prefix.looks_whole()
+    assert prefix.verify() == ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudnn_redist.errors import PrefixError
-from cudnn_redist.prefix.space import full_disk, require_space
+from cudnn_redist.prefix.space import disk_errors, full_disk, require_space
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,11 +35,20 @@ def test_needs_on_one_file_system_add_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_disk_that_fills_up_is_told_with_both_numbers(number: int, tmp_path: Path) -> None:
     said = r": needs about 1,000 bytes in all, [\d,]+ are free"
-    with pytest.raises(PrefixError, match=said) as caught, full_disk(tmp_path / "p", needed=1000):
-        raise OSError(number, "No space left on device")
-    assert caught.value.where == str(tmp_path / "p")
+    refused = OSError(number, "No space left on device")
+    place = tmp_path / "p"
+    with (
+        pytest.raises(PrefixError, match=said) as caught,
+        full_disk(needed=1000),
+        disk_errors(place, phase="unpack"),
+    ):
+        raise refused
+    assert (caught.value.phase, caught.value.where) == ("unpack", str(place))
+    assert caught.value.__cause__ is refused
 
 
 def test_other_faults_of_the_disk_are_not_its_size(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), full_disk(tmp_path, needed=1):
+    said = f"unpack: {tmp_path}: Permission denied"
+    with pytest.raises(PrefixError) as caught, full_disk(needed=1), disk_errors(tmp_path, phase="unpack"):
         raise PermissionError(errno.EACCES, "Permission denied")
+    assert str(caught.value) == said

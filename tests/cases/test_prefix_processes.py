@@ -1,9 +1,10 @@
-"""Several processes on one root: each ends well, and the trees are the same (C64, C65, C67)."""
+"""Cases of the kind "prefix": several processes on one root, and locks that nobody holds any more."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -26,11 +27,6 @@ SLOW = 40_000
 
 PLATFORMS = ("linux-x86_64", "linux-sbsa")
 CUDAS = ("12", "13")
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
 
 
 def words(server: RedistServer, root: Path, platform: str = "linux-x86_64", cuda: str = "13") -> list[str]:
@@ -64,7 +60,7 @@ def reference(redist_tree: RedistTree, tmp_path: Path) -> dict[str, tuple[str, s
     return everything(alone / "cudnn")
 
 
-def test_one_archive_is_downloaded_once_for_all(
+def test_C65_one_archive_is_downloaded_once_for_all(
     redist_server: RedistServer, root: Path, reference: dict[str, tuple[str, str]]
 ) -> None:
     redist_server.rate = SLOW
@@ -77,7 +73,7 @@ def test_one_archive_is_downloaded_once_for_all(
     assert leftovers(root) == []
 
 
-def test_one_process_killed_half_way_hinders_nobody(
+def test_C65_one_process_killed_half_way_hinders_nobody(
     redist_server: RedistServer, root: Path, reference: dict[str, tuple[str, str]]
 ) -> None:
     redist_server.rate = SLOW
@@ -99,7 +95,7 @@ def test_one_process_killed_half_way_hinders_nobody(
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_cold_starts_with_different_archives_do_not_collide(
+def test_C64_cold_starts_with_different_archives_do_not_collide(
     redist_server: RedistServer, root: Path, round_: int
 ) -> None:
     with ExitStack() as stack:
@@ -118,7 +114,9 @@ def test_cold_starts_with_different_archives_do_not_collide(
     assert leftovers(root) == []
 
 
-def test_processes_that_all_replace_leave_one_whole_prefix(redist_server: RedistServer, root: Path) -> None:
+def test_C65_processes_that_all_replace_leave_one_whole_prefix(
+    redist_server: RedistServer, root: Path
+) -> None:
     with ExitStack() as stack:
         started = [
             stack.enter_context(start_command(*words(redist_server, root), "--force"))
@@ -130,7 +128,7 @@ def test_processes_that_all_replace_leave_one_whole_prefix(redist_server: Redist
     assert leftovers(root) == []
 
 
-def test_without_working_locks_everybody_still_ends_well(
+def test_C65_without_working_locks_everybody_still_ends_well(
     redist_server: RedistServer, redist_tree: RedistTree, root: Path, reference: dict[str, tuple[str, str]]
 ) -> None:
     """A directory in the lock's place: each process gets the archive for itself, and the renames decide."""
@@ -145,19 +143,21 @@ def test_without_working_locks_everybody_still_ends_well(
 
 
 @pytest.mark.parametrize(
-    "left", [b"", b"\0\xff garbage", b"process 1 on elsewhere"], ids=["empty", "garbage", "dead"]
+    "left",
+    [b"", b"\0\xff garbage", b"process 4194305 on {here}", b"process 1 on elsewhere"],
+    ids=["empty", "garbage", "dead process", "other host"],
 )
-def test_lock_files_left_behind_are_harmless(
+def test_C67_lock_files_left_behind_are_harmless(
     redist_server: RedistServer, redist_tree: RedistTree, root: Path, left: bytes
 ) -> None:
     sha256 = redist_tree.manifest("9.27.0")["cudnn"]["linux-x86_64"]["cuda13"]["sha256"]
     (root / ".turns").mkdir(parents=True)
-    (root / ".turns" / sha256).write_bytes(left)
+    (root / ".turns" / sha256).write_bytes(left.replace(b"{here}", socket.gethostname().encode()))
     done = run_command(*words(redist_server, root), timeout=60)
     assert (done.code, done.err.count("waiting")) == (0, 0)
 
 
-def test_waiting_names_the_process_that_is_waited_for(redist_server: RedistServer, root: Path) -> None:
+def test_C67_waiting_names_the_process_that_is_waited_for(redist_server: RedistServer, root: Path) -> None:
     redist_server.rate = SLOW
     with start_command(*words(redist_server, root)) as first:
         redist_server.wait_for(".tar.xz", sent=2_000, timeout=60)

@@ -1,4 +1,4 @@
-"""Every failure has its exit code and one reason, is an object with ``--json``, and leaves the root as it was (C76)."""
+"""C76: every failure has its exit code and one reason, is an object with ``--json``, and leaves the root as it was."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ TABLE = {
         4,
         "TransientTransferError",
         "download",
-        "",
+        "incomplete: got 2000 of ",
         URL_OF_ARCHIVE,
         spoil=always(ARCHIVE, Cut(1000)),
         resumable=True,
@@ -238,33 +238,64 @@ TABLE = {
     ),
     # damaged or unsafe
     "page for a manifest": Bad(
-        6, "ManifestError", "manifest", "", URL_OF_MANIFEST, spoil=manifest(b"<html></html>")
+        6,
+        "ManifestError",
+        "manifest",
+        "not JSON but a page",
+        URL_OF_MANIFEST,
+        spoil=manifest(b"<html></html>"),
     ),
     "page for every manifest": Bad(
-        6, "ManifestError", "manifest", "", "{url}", spoil=always(MANIFEST, Page())
+        6, "ManifestError", "manifest", "not JSON but a page", "{url}", spoil=always(MANIFEST, Page())
     ),
     "not JSON": Bad(6, "ManifestError", "manifest", "JSON", URL_OF_MANIFEST, spoil=manifest(b"{")),
-    "empty": Bad(6, "ManifestError", "manifest", "", URL_OF_MANIFEST, spoil=manifest(b"")),
+    "empty": Bad(6, "ManifestError", "manifest", "the body is empty", URL_OF_MANIFEST, spoil=manifest(b"")),
     "duplicate keys": Bad(
-        6, "ManifestError", "manifest", "", URL_OF_MANIFEST, spoil=manifest(b'{"cudnn": {}, "cudnn": {}}')
+        6,
+        "ManifestError",
+        "manifest",
+        "cudnn: this key is given twice",
+        URL_OF_MANIFEST,
+        spoil=manifest(b'{"cudnn": {}, "cudnn": {}}'),
     ),
-    "a list": Bad(6, "ManifestError", "manifest", "", URL_OF_MANIFEST, spoil=manifest(b"[]")),
+    "a list": Bad(
+        6, "ManifestError", "manifest", "the JSON is not an object", URL_OF_MANIFEST, spoil=manifest(b"[]")
+    ),
     "path that leaves": Bad(
-        6, "ManifestError", "", "", URL_OF_MANIFEST, spoil=entry(relative_path="http://elsewhere/a.tar.xz")
+        6,
+        "ManifestError",
+        "plan",
+        "is not relative to the manifest",
+        "{url}cudnn/redist/",
+        spoil=entry(relative_path="http://elsewhere/a.tar.xz"),
     ),
     "no sha256": Bad(6, "ManifestError", "plan", "no sha256", URL_OF_ARCHIVE, spoil=entry(sha256=None)),
     "climbing member": Bad(
-        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("../../x", File(b"x"))
+        6, "ArchiveError", "unpack", "climbs with '..'", URL_OF_ARCHIVE, spoil=unsafe("../../x", File(b"x"))
     ),
     "climbing link": Bad(
-        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("lib/x", Link("../../../x"))
+        6,
+        "ArchiveError",
+        "unpack",
+        "which leaves the tree",
+        URL_OF_ARCHIVE,
+        spoil=unsafe("lib/x", Link("../../../x")),
     ),
     "absolute link": Bad(
-        6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=unsafe("lib/x", Link("/etc"))
+        6, "ArchiveError", "unpack", "which is absolute", URL_OF_ARCHIVE, spoil=unsafe("lib/x", Link("/etc"))
     ),
-    "cut xz": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=cut_xz),
-    "cut tar": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=surplus_xz),
-    "no archive": Bad(6, "ArchiveError", "unpack", "", URL_OF_ARCHIVE, spoil=archive(b"no archive at all")),
+    "cut xz": Bad(6, "ArchiveError", "unpack", "the file ends too early", URL_OF_ARCHIVE, spoil=cut_xz),
+    "cut tar": Bad(
+        6, "ArchiveError", "unpack", "the tar data is cut short", URL_OF_ARCHIVE, spoil=surplus_xz
+    ),
+    "no archive": Bad(
+        6,
+        "ArchiveError",
+        "unpack",
+        "this is no archive but text",
+        URL_OF_ARCHIVE,
+        spoil=archive(b"no archive at all"),
+    ),
     "no space": Bad(7, "PrefixError", "space", "are free", spoil=entry(size=str(10**15))),
 }
 
@@ -281,7 +312,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("bad", TABLE.values(), ids=TABLE)
-def test_bad_input(
+def test_C76_a_failure_has_its_code_and_one_reason_and_installs_nothing(
     bad: Bad, redist_tree: RedistTree, redist_server: RedistServer, root: Path, installed: Path
 ) -> None:
     shutil.copytree(installed, root, symlinks=True)

@@ -1,0 +1,92 @@
+"""The libraries of a prefix, by what they say about themselves: they must be one whole set for one kind of machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from ..binaries import Binary, NotABinary, read_binary
+from ..findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from .record import Record
+
+__all__ = ["examine"]
+
+_LIBRARY = re.compile(r"(?:.*/)?(?:[^/]+\.so(?:\.[0-9]+)*|[^/]+\.dll)")
+# What the parts of a platform's name mean to a library; ``linux-sbsa`` and ``linux-aarch64`` are both 64-bit Arm.
+_MACHINES = {
+    "x86_64": "x86_64",
+    "sbsa": "aarch64",
+    "aarch64": "aarch64",
+    "arm64": "aarch64",
+    "ppc64le": "ppc64le",
+}
+# Named by every libcudnn.so.9, shipped by no release that was seen.
+_NEVER_SHIPPED = re.compile(r"libcudnn_ext\.so")
+_GLIBC = re.compile(r"GLIBC_([0-9]+)\.([0-9]+)(?:\.[0-9]+)?")
+
+
+def examine(root: Path, record: Record, *, glibc: tuple[int, int] | None = None) -> Iterator[Finding]:
+    """Yield what is wrong with the recorded libraries below ``root``.
+
+    ``glibc`` is the version of this machine's C library, where the prefix is meant for this machine. Files that are
+    missing or may not be read are passed over: comparing with the record tells of them.
+    """
+    found: dict[str, Binary] = {}
+    for entry in record.entries:
+        if entry.kind == "file" and _LIBRARY.fullmatch(entry.path):
+            try:
+                found[entry.path] = read_binary(root / entry.path)
+            except NotABinary as error:
+                yield Finding(code="library-damaged", where=entry.path, detail=str(error))
+            except OSError:
+                continue
+    names = {os.path.basename(entry.path) for entry in record.entries}  # noqa: PTH119 - a name, no place on this disk
+    for path, binary in found.items():
+        yield from _apart(path, binary, record.platform, names, glibc)
+    yield from _named_not_shipped(found, names)
+
+
+def _apart(
+    path: str, binary: Binary, platform: str, names: set[str], glibc: tuple[int, int] | None
+) -> Iterator[Finding]:
+    machine = _MACHINES.get(platform.rpartition("-")[2])
+    if machine is not None and binary.machine != machine:
+        yield Finding(
+            code="machine-differs", where=path, detail=f"made for {binary.machine}, not for {platform}"
+        )
+    if binary.soname is not None and binary.soname not in names:
+        yield Finding(code="soname-missing", where=path, detail=f"calls itself {binary.soname}")
+    wanted = max(map(_glibc_of, binary.symbol_versions), default=(0, 0))
+    if glibc is not None and wanted > glibc:
+        yield Finding(
+            code="glibc-too-old",
+            where=path,
+            detail=f"needs glibc {wanted[0]}.{wanted[1]}, this machine has {glibc[0]}.{glibc[1]}",
+        )
+
+
+def _glibc_of(symbol_version: tuple[str, str]) -> tuple[int, int]:
+    named = _GLIBC.fullmatch(symbol_version[1])
+    return (int(named[1]), int(named[2])) if named else (0, 0)
+
+
+def _named_not_shipped(found: Mapping[str, Binary], names: set[str]) -> Iterator[Finding]:
+    """Yield each library that any of the set names and the archive does not have, once."""
+    namers: dict[str, str] = {}
+    for path, binary in sorted(found.items()):
+        for name in (*binary.needed, *binary.named):
+            if "cudnn" in name and not _NEVER_SHIPPED.match(name) and not _is_shipped(name, names):
+                namers.setdefault(name, path)
+    for name, path in sorted(namers.items()):
+        yield Finding(code="named-not-shipped", where=path, detail=f"names {name}")
+
+
+def _is_shipped(name: str, names: set[str]) -> bool:
+    """Whether ``name``, with the major version that the code adds to it, is one of ``names``."""
+    return any(known == name or known.startswith(f"{name}.") for known in names)
