@@ -11,10 +11,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASIDE_PATTERN",
+    "LEAVING_PATTERN",
     "RECORD_NAME",
     "STAGE_PATTERN",
+    "STRAY_PATTERNS",
     "Layout",
     "aside_path",
+    "leaving_path",
     "stage_path",
     "stored_archive",
 ]
@@ -22,6 +25,9 @@ __all__ = [
 RECORD_NAME = ".cudnn-redist.json"
 STAGE_PATTERN = ".cudnn-redist-*.stage"
 ASIDE_PATTERN = ".cudnn-redist-*.old"
+STRAY_PATTERNS = (".turns/*", ".manifests/*/*/.*")
+"""Below a root: lock files, and manifests that were being kept."""
+LEAVING_PATTERN = ".cudnn-redist-*.gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,11 @@ def stage_path(target: Path, mark: str) -> Path:
 def aside_path(target: Path, mark: str) -> Path:
     """Return where ``target`` goes while another prefix takes its place."""
     return target.with_name(f".cudnn-redist-{mark}.old")
+
+
+def leaving_path(target: Path, mark: str) -> Path:
+    """Return what the record of ``target`` is called while the prefix is deleted where it stands."""
+    return target / f".cudnn-redist-{mark}.gone"
 
 
 def stored_archive(store: Path, sha256: str) -> Path:

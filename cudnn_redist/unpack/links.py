@@ -13,6 +13,8 @@ __all__ = ["resolve"]
 
 # As many as Linux follows (path_resolution(7)); a longer chain would be unusable where it is installed.
 _MOST_LINKS = 40
+# Forty targets of a thousand bytes take twenty times as many; no honest link takes a tenth, and there may be a million.
+_MOST_STEPS = 1000
 
 
 def resolve(
@@ -22,12 +24,14 @@ def resolve(
 
     Paths are relative to the destination, ``top`` is the directory that becomes the prefix (``""`` for the
     destination itself). A chain is followed link by link, as the kernel would, so that no detour leaves the
-    tree. Raises ``Unsafe`` for a link that leaves it, turns in a circle, or ends at nothing.
+    tree. Raises ``Unsafe`` for a link that leaves it, turns in a circle, walks too long, or ends at nothing.
     """
     here = link.rpartition("/")[0]
     ahead = _steps(links[link])
     followed = 1
-    while ahead:
+    for _ in range(_MOST_STEPS):
+        if not ahead:
+            return here
         step = ahead.pop()
         if step == "..":
             here = _parent(here, top=top, target=links[link])
@@ -44,7 +48,7 @@ def resolve(
             return path
         else:
             raise Unsafe(f"is a link to {shown(links[link])}, which is not in the archive")
-    return here
+    raise Unsafe(f"is a link that takes more than {_MOST_STEPS} steps")
 
 
 def _steps(target: str) -> list[str]:

@@ -123,6 +123,9 @@ class Tree:
         path = member_path(name, windows=self._windows)
         if not path:
             raise Unsafe("is the name of the tree itself")
+        if name.endswith("/"):
+            # GNU tar takes it for a directory whatever its header says: two readers must not see two trees.
+            raise Unsafe("ends with a slash, and is no directory")
         self._make_directories(path.rpartition("/")[0])
         self._take(path)
         return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import tarfile
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -53,6 +54,7 @@ _LOOK_ALIKES = (
     (b"version https://git-lfs", "a Git LFS pointer"),
 )
 _MARKUP = ((b"<!doctype html", "an HTML page"), (b"<html", "an HTML page"), (b"<?xml", "XML"), (b"{", "JSON"))
+_BEFORE_TEXT = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*")
 _QUOTED = 60
 
 
@@ -75,22 +77,20 @@ def decoded(raw: Reader, kind: Kind, *, name: str, options: UnpackOptions) -> Ab
     The stream ends only where the compressed one properly does, with no byte of ``raw`` left over; damage is
     an ``ArchiveError``.
     """
-    match kind:
-        case Kind.XZ:
-            threads = options.threads or default_threads()
-            budget = options.budget or default_budget(threads)
-            return XzReader(raw, name=name, threads=threads, budget=budget, memory_limit=options.memory_limit)
-        case Kind.ZST:
-            # Few archives are zstd, so few runs pay for the import.
-            from .zst import ZstReader
+    if kind is Kind.XZ:
+        threads = options.threads or default_threads()
+        budget = options.budget or default_budget(threads)
+        return XzReader(raw, name=name, threads=threads, budget=budget, memory_limit=options.memory_limit)
+    if kind is Kind.ZST:
+        # Few archives are zstd, so few runs pay for the import.
+        from .zst import ZstReader
 
-            return nullcontext(ZstReader(raw, name=name, memory_limit=options.memory_limit))
-        case Kind.GZ:
-            return nullcontext(GzReader(raw, name=name))
-        case Kind.TAR:
-            return nullcontext(raw)
-        case Kind.ZIP:
-            raise ValueError("a zip has its directory at the end and is no stream")
+        return nullcontext(ZstReader(raw, name=name, memory_limit=options.memory_limit))
+    if kind is Kind.GZ:
+        return nullcontext(GzReader(raw, name=name))
+    if kind is Kind.TAR:
+        return nullcontext(raw)
+    raise ValueError("a zip has its directory at the end and is no stream")
 
 
 def _is_tar(head: bytes) -> bool:
@@ -110,7 +110,7 @@ def _appearance(head: bytes) -> str:
     for magic, what in _LOOK_ALIKES:
         if head.startswith(magic):
             return what
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = _BEFORE_TEXT.sub(b"", head)
     for start, what in _MARKUP:
         if text[: len(start)].lower() == start:
             return what

@@ -45,10 +45,7 @@ def read_tar(stream: Reader, tree: Tree, *, name: str, progress: Callable[[int],
     tape = _Tape(stream, name)
     headers = _Headers(tape)
     written = 0
-    with (
-        ThreadPoolExecutor(1, thread_name_prefix="unpack-write") as writer,
-        ThreadPoolExecutor(1, thread_name_prefix="unpack-hash") as hasher,
-    ):
+    with _thread("unpack-write") as writer, _thread("unpack-hash") as hasher:
         while header := headers.next():
             with judging(header.name, name):
                 file = _add(header, tree)
@@ -62,6 +59,10 @@ def read_tar(stream: Reader, tree: Tree, *, name: str, progress: Callable[[int],
                             progress(written)
             tape.skip_to(headers.offset)
     _check_end(tape)
+
+
+def _thread(name: str) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix=name)
 
 
 def _add(header: tarfile.TarInfo, tree: Tree) -> NewFile | None:

@@ -31,6 +31,7 @@ _LONGEST_COMMENT = 0xFFFF
 _LOCAL = struct.Struct("<4sHHHHHLLLHH")  # section 4.3.7
 _LOCAL_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 0x0001 | 0x0040 | 0x2000  # section 4.4.4: bits 0, 6 and 13
+_PATCH = 0x0020  # bit 5
 _UTF8 = 0x0800  # bit 11
 _UNIX = (3, 19)  # section 4.4.2: Unix, OS X
 _DOS_DIRECTORY = 0x10
@@ -111,11 +112,13 @@ def _data_start(file: SharedFile, info: zipfile.ZipInfo) -> int:
     header = file.read_at(info.header_offset, _LOCAL.size)
     if len(header) < _LOCAL.size or not header.startswith(_LOCAL_MAGIC):
         raise Unsafe("has no header where the directory says")
-    _, _, _, method, *_, name_length, extra_length = _LOCAL.unpack(header)
-    # Since the encodings are one to one, bytes that differ are names that differ.
+    _, _, flags, method, *_, name_length, extra_length = _LOCAL.unpack(header)
     own_name = file.read_at(info.header_offset + _LOCAL.size, name_length)
+    # Since the encodings are one to one, bytes that differ are names that differ, and so are the same bytes in two.
     encoding = "utf-8" if info.flag_bits & _UTF8 else "cp437"
-    if own_name != info.orig_filename.encode(encoding) or method != info.compress_type:
+    same_name = own_name == info.orig_filename.encode(encoding)
+    same_encoding = own_name.isascii() or not (flags ^ info.flag_bits) & _UTF8
+    if not (same_name and same_encoding) or method != info.compress_type:
         raise Unsafe("has a header that differs from the directory")
     return info.header_offset + _LOCAL.size + len(own_name) + int(extra_length)
 
@@ -123,6 +126,8 @@ def _data_start(file: SharedFile, info: zipfile.ZipInfo) -> int:
 def _entry(info: zipfile.ZipInfo, start: int) -> ZipEntry:
     if info.flag_bits & _ENCRYPTED:
         raise Unsafe("is encrypted")
+    if info.flag_bits & _PATCH:
+        raise Unsafe("is a patch of another file")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Unsafe(
             f"is compressed with method {info.compress_type}; only stored and deflated are supported"

@@ -31,22 +31,30 @@ _LARGEST_WINDOW = 1 << 31  # what a decoder of the zstd library can be allowed, 
 class ZstReader:
     """The content of all frames, one after the other; skippable frames are skipped.
 
-    A cut frame, bytes that are no frame, a wrong checksum, or a window larger than ``memory_limit`` bytes are
-    an ``ArchiveError``.
+    A cut frame, bytes that are no frame, a wrong checksum, a wrong size (where every frame tells its own), or a
+    window larger than ``memory_limit`` bytes are an ``ArchiveError``.
     """
 
     def __init__(self, raw: Reader, *, name: str, memory_limit: int) -> None:
         self._name = name
         decoder = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-        source = cast("IO[bytes]", _Frames(raw, name=name, memory_limit=memory_limit))
+        self._frames = _Frames(raw, name=name, memory_limit=memory_limit)
+        source = cast("IO[bytes]", self._frames)
         self._decoded = decoder.stream_reader(source, read_size=_INPUT, read_across_frames=True)
+        self._size = 0
 
     def read(self, size: int, /) -> bytes:
         """Return at most ``size`` bytes of content, ``b""`` at the proven end."""
         try:
-            return self._decoded.read(size)
+            piece = self._decoded.read(size)
         except zstandard.ZstdError as error:
             raise ArchiveError(f"the zstd stream is damaged: {error}", where=self._name) from error
+        self._size += len(piece)
+        # zstd compares the sizes itself, but behind an empty last block only where it has room for all at once.
+        if not piece and self._frames.told_size not in (None, self._size):
+            cause = f"the zstd stream is damaged: {self._size} bytes, {self._frames.told_size} are told"
+            raise ArchiveError(cause, where=self._name)
+        return piece
 
 
 class _Frames:
@@ -56,6 +64,7 @@ class _Frames:
         self._raw = raw
         self._name = name
         self._memory_limit = memory_limit
+        self.told_size: int | None = 0
         self._held = b""
         self._skip = 0
         self._may_end = False
@@ -102,6 +111,9 @@ class _Frames:
         frame = zstandard.get_frame_parameters(header)
         if frame.window_size > self._memory_limit:
             raise self._error(f"needs a window of {frame.window_size} bytes: at most {self._memory_limit}")
+        if self.told_size is not None:
+            known = frame.content_size != zstandard.CONTENTSIZE_UNKNOWN
+            self.told_size = self.told_size + frame.content_size if known else None
         last = False
         while not last:
             bits = int.from_bytes((yield 3), "little")

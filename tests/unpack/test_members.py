@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from unpack.corpus import (
+from unpack.building import (
     MTIME,
     NAME,
     SAMPLE,
@@ -168,6 +168,16 @@ def test_too_long_a_chain_is_refused(tmp_path: Path) -> None:
     chain = [link(f"top/{n}", f"{n + 1}") for n in range(41)]
     with pytest.raises(ArchiveError, match="'top/0' is a link that passes more than 40 links"):
         unpack_bytes(tar([*chain, file("top/41")]), tmp_path / "stage")
+
+
+def test_too_long_a_walk_is_refused(tmp_path: Path) -> None:
+    """Each of 3,000 links like these took 3 ms; an archive may have a million."""
+    detour = "d/../" * 190
+    walk = [link(f"top/{n}", f"{detour}{n + 1}") for n in range(3)]
+    with pytest.raises(ArchiveError, match="'top/0' is a link that takes more than 1000 steps"):
+        unpack_bytes(tar([folder("top/d"), *walk, file("top/3")]), tmp_path / "stage")
+    unpacked = unpack_bytes(tar([folder("top/d"), *walk[1:], file("top/3")]), tmp_path / "other")
+    assert (unpacked.root / "1").read_bytes() == b"content"
 
 
 def test_a_hard_link_is_an_ordinary_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
-from unpack.corpus import END, NAME, SAMPLE, TAR_KINDS, compressed, file, tar, tar_of, unpack_bytes, zip_of
+from unpack.building import END, NAME, SAMPLE, TAR_KINDS, compressed, file, tar, tar_of, unpack_bytes, zip_of
 
 from cudnn_redist.errors import ArchiveError
 from cudnn_redist.unpack import HEAD_SIZE, Kind, UnpackOptions, kind_of
@@ -270,6 +270,17 @@ def test_a_zstd_frame_that_lacks_the_content_it_announces_is_refused() -> None:
     for data in (frame, compressed(Kind.ZST, CONTENT) + frame):
         with pytest.raises(ArchiveError, match="corruption"):
             decode(data, Kind.ZST)
+
+
+def test_a_zstd_frame_whose_empty_last_block_ends_it_too_early_is_refused() -> None:
+    """256 bytes announced, none there, no checksum: zstd itself compares only where it has room for all of them."""
+    frame = zstandard.FRAME_HEADER + bytes.fromhex("40 03 0000 010000")
+    for data, size in ((frame, 0), (compressed(Kind.ZST, CONTENT) + frame, len(CONTENT))):
+        with (
+            decoded(io.BytesIO(data), Kind.ZST, name=NAME, options=OPTIONS) as stream,
+            pytest.raises(ArchiveError, match=f"{size} bytes, {size + 256} are told"),
+        ):
+            list(iter(lambda: stream.read(100), b""))
 
 
 def test_a_zstd_bomb_comes_out_in_bounded_pieces() -> None:

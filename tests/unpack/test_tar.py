@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from unpack.corpus import (
+from unpack.building import (
     END,
     GOOD,
     MTIME,
     NAME,
     SAMPLE,
     Entry,
+    extended,
     file,
     folder,
     hard_link,
+    header,
     link,
+    pax,
     special,
     tar,
     tar_member,
@@ -36,33 +39,6 @@ if TYPE_CHECKING:
 LONG = "top/" + "/".join(["directory-with-a-name"] * 12) + "/file"
 BIG = bytes(range(256)) * 20_000
 """Five pieces, so that decoding and writing overlap."""
-
-
-def header(entry: Entry, **fields: bytes) -> bytes:
-    """Return a member's blocks with raw fields put in its first header, whose checksum is set right again."""
-    places = {"size": 124, "mtime": 136, "type": 156, "name": 0, "prefix": 345}
-    block = bytearray(tar_member(entry))
-    for field, value in fields.items():
-        block[places[field] : places[field] + len(value)] = value
-    block[148:156] = b" " * 8
-    block[148:156] = f"{sum(block[:512]):06o}\0 ".encode()
-    return bytes(block)
-
-
-def extended(kind: bytes, data: bytes) -> bytes:
-    """Return an extended header: a pax one (``x``, ``g``) or a GNU long name (``L``, ``K``)."""
-    return tar_member(Entry(name="extended", type=kind, data=data))
-
-
-def pax(**fields: str) -> bytes:
-    records = b""
-    for key, value in fields.items():
-        rest = f" {key}={value}\n".encode()
-        length = len(rest) + 1
-        while len(str(length)) + len(rest) != length:
-            length = len(str(length)) + len(rest)
-        records += str(length).encode() + rest
-    return extended(b"x", records)
 
 
 # Forms of header

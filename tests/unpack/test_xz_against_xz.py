@@ -6,12 +6,12 @@ import io
 import lzma
 import random
 import subprocess
-import zlib
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from fuzz.damage import ANYWHERE, NEAR_THE_ENDS, Damage
+from fuzz.xz import mended
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,70 +81,6 @@ def files(draw: st.DrawFn) -> bytes:
     return data
 
 
-KINDS = ("flip", "replace", "zero", "delete", "insert", "duplicate", "cut")
-
-
-@dataclass(frozen=True)
-class Damage:
-    kind: str
-    at: int
-    length: int
-    value: int
-
-    def to(self, data: bytes) -> bytes:
-        at = self.at % len(data)
-        before, hit, after = data[:at], data[at : at + self.length], data[at + self.length :]
-        made = {
-            "flip": bytes(byte ^ 1 << self.value % 8 for byte in hit[:1]) + hit[1:],
-            "replace": bytes([self.value]) + hit[1:],
-            "zero": bytes(len(hit)),
-            "delete": b"",
-            "insert": bytes([self.value]) * self.length + hit,
-            "duplicate": hit + hit,
-        }
-        return before if self.kind == "cut" else before + made[self.kind] + after
-
-
-ANYWHERE = st.builds(
-    Damage,
-    kind=st.sampled_from(KINDS),
-    at=st.integers(0, 1 << 16),
-    length=st.integers(1, 12),
-    value=st.integers(0, 255),
-)
-# Where headers, the index and the footer are.
-NEAR_THE_ENDS = st.builds(
-    Damage,
-    kind=st.sampled_from(KINDS[:5]),
-    at=st.integers(-40, 40),
-    length=st.sampled_from((1, 2, 4)),
-    value=st.integers(0, 255),
-)
-
-
-def with_crcs_repaired(data: bytes) -> bytes:
-    """Make the CRC32s of the first headers and of the last index and footer right again.
-
-    Else every damage to a field is refused for its CRC32, and the rules about its content are never reached.
-    """
-    fixed = bytearray(data)
-
-    def repair(start: int, end: int, at: int) -> None:
-        if 0 <= start < end <= len(fixed) and 0 <= at <= len(fixed) - 4:
-            fixed[at : at + 4] = zlib.crc32(fixed[start:end]).to_bytes(4, "little")
-
-    repair(6, 8, 8)
-    if len(fixed) > 12:
-        end_of_header = 12 + fixed[12] * 4
-        repair(12, end_of_header, end_of_header)
-    end_of_index = len(fixed) - 12
-    if end_of_index > 0:
-        index_size = (int.from_bytes(fixed[-8:-4], "little") + 1) * 4
-        repair(end_of_index - index_size, end_of_index - 4, end_of_index - 4)
-        repair(end_of_index + 4, end_of_index + 10, end_of_index)
-    return bytes(fixed)
-
-
 CONDITIONS = {"threads": st.sampled_from((1, 2, 8)), "budget": st.sampled_from((1, 1 << 16, 1 << 23))}
 
 
@@ -174,7 +110,7 @@ def test_agrees_on_damaged_files(
 def test_agrees_on_damaged_fields_with_right_crcs(
     decompressor: NewDecompressor, number: int, damage: Damage
 ) -> None:
-    data = with_crcs_repaired(damage.to(stream(number)))
+    data = mended(damage.to(stream(number)))
     assert our_verdict(data, decompressor) == verdict_of_xz(data)
 
 

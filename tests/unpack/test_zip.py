@@ -11,7 +11,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from unpack.corpus import GOOD, NAME, SAMPLE, Entry, file, folder, link, unpack_bytes, zip_info, zip_of
+from unpack.building import GOOD, NAME, SAMPLE, Entry, file, folder, link, unpack_bytes, zip_info, zip_of
 
 from cudnn_redist.errors import ArchiveError
 from cudnn_redist.unpack import Kind, Member, UnpackOptions, unpack_zip
@@ -193,6 +193,7 @@ def test_a_nul_in_a_name_does_not_end_it(tmp_path: Path) -> None:
 
 
 TWO = zip_of([GOOD, file("top/last", BIG)])
+EMPTY = zip_of([GOOD, folder("top/empty")])
 
 
 @pytest.mark.parametrize(
@@ -200,10 +201,12 @@ TWO = zip_of([GOOD, file("top/last", BIG)])
     [
         (in_both(TWO, 6, 8, b"\x01\0"), "'top/last' is encrypted"),
         (in_both(TWO, 6, 8, b"\x40\0"), "'top/last' is encrypted"),
+        (in_both(TWO, 6, 8, b"\x20\0"), "'top/last' is a patch of another file"),
         (in_both(TWO, 8, 10, b"\x09\0"), "'top/last' is compressed with method 9"),
         (in_both(TWO, 8, 10, b"\0\0"), "'top/last' is stored in another size"),
         (edited(TWO, LOCAL, 8, b"\0\0", last=True), "'top/last' has a header that differs"),
         (edited(TWO, LOCAL, 30, b"TOP", last=True), "'top/last' has a header that differs"),
+        (edited(zip_of([file("top/\u00e9")]), LOCAL, 6, b"\0\0"), "'top/\u00e9' has a header that differs"),
         (edited(TWO, LOCAL, 0, b"XX", last=True), "'top/last' has no header where"),
         (edited(TWO, DIRECTORY, 42, b"\xff\xff\xff\x0f", last=True), "'top/last' has no header where"),
         (edited(TWO, DIRECTORY, 42, b"\0\0\0\0", last=True), "'top/last' overlaps the member before it"),
@@ -212,6 +215,7 @@ TWO = zip_of([GOOD, file("top/last", BIG)])
         (in_both(TWO, 22, 24, struct.pack("<L", len(BIG) - 1)), "'top/last' unpacks to more than"),
         (in_both(TWO, 22, 24, struct.pack("<L", len(BIG) + 1)), "'top/last' unpacks to less than"),
         (in_both(TWO, 14, 16, b"\0\0\0\0"), "'top/last' has the CRC"),
+        (edited(EMPTY, DIRECTORY, 16, b"\1", last=True), "'top/empty/' has the CRC"),
         (edited(TWO, DIRECTORY, 6, b"\xff\0", last=True), "the zip directory is damaged: zip file version"),
         (edited(TWO, DIRECTORY, 0, b"XX", last=True), "the zip directory is damaged"),
         (edited(TWO, END, 12, b"\xff\xff\xff\x7f"), "the zip directory is damaged"),
