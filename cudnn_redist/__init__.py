@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .delivery import Progress
     from .fetcher import fetch
     from .installer import InstallOptions, install
+    from .locking.making import lock
+    from .locking.model import Lock
     from .manifest.choosing import Query
     from .manifest.labels import ReleaseLabel
     from .manifest.models import Archive, Component, Manifest
@@ -34,6 +36,7 @@ _HOMES = {
     "Component": "manifest.models",
     "Finding": "prefix.check",
     "InstallOptions": "installer",
+    "Lock": "locking.model",
     "Manifest": "manifest.models",
     "Plan": "planner",
     "PlannedArchive": "planner",
@@ -47,6 +50,7 @@ _HOMES = {
     "fetch": "fetcher",
     "install": "installer",
     "labels": "catalog",
+    "lock": "locking.making",
     "plan": "catalog",
 }
 
@@ -55,6 +59,7 @@ __all__ = [
     "Component",
     "Finding",
     "InstallOptions",
+    "Lock",
     "Manifest",
     "Plan",
     "PlannedArchive",
@@ -70,6 +75,7 @@ __all__ = [
     "fetch",
     "install",
     "labels",
+    "lock",
     "plan",
 ]
 

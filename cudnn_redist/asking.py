@@ -13,32 +13,47 @@ from .manifest.choosing import Query
 from .manifest.labels import ReleaseLabel
 from .manifest.targets import CudaVariant, Platform, is_plain_name, parse_platform
 
-__all__ = ["LATEST", "Ask", "ask", "parse_label", "plain_product"]
+__all__ = [
+    "LATEST",
+    "MAIN_PRODUCT",
+    "Ask",
+    "ask",
+    "parse_label",
+    "plain_component",
+    "plain_product",
+    "several",
+]
 
 LATEST = "latest"
+MAIN_PRODUCT = "cudnn"
 _LABEL_PARTS = 3
 _PRODUCT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One release, and what is wanted of it. ``label`` is ``None`` for the latest."""
+    """One release, and what is wanted of it. ``label`` is ``None`` for the latest.
+
+    ``channel`` names one of a content-addressed server; ``None`` means the classic tree.
+    """
 
     product: str
     label: ReleaseLabel | None
     queries: tuple[Query, ...]
+    channel: str | None = None
 
 
 def ask(
     label: str,
     *,
-    product: str = "cudnn",
+    product: str | None = None,
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
+    channel: str | None = None,
     machine: Machine | None = None,
 ) -> Ask:
-    """Return every combination of the given choices as a query.
+    """Return every combination of the given choices as a query; the ``product`` is cudnn without another.
 
     What is not given is answered by ``machine`` (platform, CUDA; this one by default) or by the manifest
     (component). Raises ``UsageError`` for a word that makes no sense, or a machine that has no answer.
@@ -57,12 +72,17 @@ def ask(
             version=version,
         )
         for name, (platforms, platform_reason), (variant, cuda_reason, runnable) in combinations(
-            _components(_several(component)),
-            _platforms(_several(platform), machine),
-            _cudas(_several(cuda), machine),
+            _components(several(component)),
+            _platforms(several(platform), machine),
+            _cudas(several(cuda), machine),
         )
     )
-    return Ask(product=plain_product(product), label=wanted, queries=queries)
+    return Ask(
+        product=plain_product(MAIN_PRODUCT if product is None else product),
+        label=wanted,
+        queries=queries,
+        channel=channel,
+    )
 
 
 def parse_label(text: object) -> ReleaseLabel | None:
@@ -79,21 +99,25 @@ def plain_product(name: str) -> str:
     return name
 
 
-def _several(given: object) -> tuple[str, ...]:
-    """Return a choice as texts; a caller without a type checker may have given a number."""
+def plain_component(name: str) -> str:
+    """Return a component's name, which becomes a directory, or raise ``UsageError``."""
+    if not is_plain_name(name):
+        raise UsageError(f"{name!r:.60} is no component: a name such as cudnn or cudnn_jit")
+    return name
+
+
+def several(given: object) -> tuple[str, ...]:
+    """Return a choice as texts; ``UsageError`` where a caller without a type checker has given a number."""
     if given is None:
         return ()
-    several = (given,) if isinstance(given, str) else given
-    if not isinstance(several, Sequence) or not all(isinstance(each, str) for each in several):
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, Sequence) or not all(isinstance(each, str) for each in texts):
         raise UsageError(f"{given!r:.60} where a text, or a list of texts, is needed")
-    return tuple(several)
+    return tuple(texts)
 
 
 def _components(given: tuple[str, ...]) -> tuple[str | None, ...]:
-    for name in given:
-        if not is_plain_name(name):
-            raise UsageError(f"{name!r:.60} is no component: a name such as cudnn or cudnn_jit")
-    return given or (None,)
+    return tuple(map(plain_component, given)) or (None,)
 
 
 def _platforms(given: tuple[str, ...], machine: Machine) -> list[tuple[tuple[Platform, ...], str]]:

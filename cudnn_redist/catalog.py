@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .asking import ask, parse_label, plain_product
+from .asking import ask, parse_label
+from .channel import channels_of
 from .errors import UsageError
-from .host import default_root
-from .layout import Layout
-from .locations import NVIDIA_ROOT, folders, local_path
-from .notes import log
+from .opening import channel_folders, opened
 from .planner import make_plan
-from .resolver import Resolver
 from .source.base import TransferOptions
 from .source.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from .asking import Ask
-    from .locations import Folder
+    from .locking.model import Lock
     from .manifest.labels import ReleaseLabel
     from .manifest.models import Manifest
     from .planner import Plan
 
-__all__ = ["labels", "manifest", "plan", "plan_asked"]
+__all__ = ["channels", "labels", "manifest", "plan", "plan_asked"]
 
 
 def labels(
     *,
     product: str = "cudnn",
     sources: Sequence[str] = (),
+    channel: str | None = None,
     root: str | Path | None = None,
     transfer: TransferOptions | None = None,
 ) -> tuple[ReleaseLabel, ...]:
-    """Return the labels that the first source with an index lists, oldest first; one request.
+    """Return the labels that the first source with an index lists, or those of a ``channel``, oldest first.
 
-    Raises ``LabelNotFound`` when no source lists anything, ``TransferError`` when one cannot be reached.
+    One request. Raises ``LabelNotFound`` when no source lists anything, ``ChannelNotFound`` when none has the
+    channel, ``TransferError`` when one cannot be reached.
     """
-    with _resolver(product=product, sources=sources, root=root, transfer=transfer) as opened:
-        return opened.labels()
+    with opened(product, sources, channel=channel, root=root, transfer=transfer) as resolver:
+        return resolver.labels()
+
+
+def channels(
+    *, sources: Sequence[str] = (), transfer: TransferOptions | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the channels of the first content-addressed source, each with its products; NVIDIA's without a source.
+
+    Raises ``ChannelNotFound`` when no source has channels, ``TransferError`` when one cannot be reached.
+    """
+    with Sources(transfer or TransferOptions()) as connected:
+        return channels_of(connected, channel_folders(sources))
 
 
 def manifest(
@@ -54,43 +62,86 @@ def manifest(
     root: str | Path | None = None,
     refresh: bool = False,
     manifest_sha256: str | None = None,
+    channel: str | None = None,
     transfer: TransferOptions | None = None,
 ) -> Manifest:
     """Return the manifest of a label; the arguments are those of ``plan``."""
     wanted = parse_label(label)
-    with _resolver(product=product, sources=sources, root=root, transfer=transfer) as opened:
-        return opened.manifest(wanted, refresh=refresh, pin=manifest_sha256).manifest
+    with opened(product, sources, channel=channel, root=root, transfer=transfer) as resolver:
+        return resolver.manifest(wanted, refresh=refresh, pin=manifest_sha256).manifest
 
 
 def plan(
-    label: str,
+    label: str | None = None,
     *,
-    product: str = "cudnn",
+    product: str | None = None,
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
     sources: Sequence[str] = (),
+    channel: str | None = None,
     root: str | Path | None = None,
+    lock: str | Path | Lock | None = None,
+    locked: bool = False,
+    offline: bool = False,
     refresh: bool = False,
     manifest_sha256: str | None = None,
     transfer: TransferOptions | None = None,
 ) -> Plan:
     """Say what installing would do; nothing is written.
 
-    ``label`` is a release (``9.27.0``), the newest of several (``9.27``, ``9``) or ``latest``. ``sources`` are HTTP
-    roots, ``file:`` URLs or directories, in the order to try; NVIDIA's root without any. Where platform or CUDA are
-    not given, this machine decides; ``reasons`` of the plan say how. ``refresh`` reads the manifest again though it
-    is kept in ``root``; ``manifest_sha256`` is what its digest must be. Raises ``UsageError``,
-    ``NotAvailableError``, ``ManifestError``, ``ManifestChanged`` or ``TransferError``.
+    ``label`` is a release (``9.27.0``), the newest of several (``9.27``, ``9``) or ``latest``; the ``product`` is
+    cudnn without another. ``sources`` are HTTP roots, ``file:`` URLs, directories or bundles, in the order to try;
+    NVIDIA's root without any. With a ``channel`` they are content-addressed servers of NVIDIA's newer shape. Where
+    platform or CUDA are not given, this machine decides; ``reasons`` of the plan say how. ``refresh`` reads the
+    manifest again though it is kept in ``root``; ``manifest_sha256`` is what its digest must be. Raises
+    ``UsageError``, ``NotAvailableError``, ``ManifestError``, ``ManifestChanged`` or ``TransferError``.
+
+    With ``lock`` (a file, or a ``Lock``) no manifest is read: the lock says what there is, ``label`` chooses among
+    its releases where there are several, and ``sources`` are only where archives come from. ``locked`` reads the
+    manifest after all, and raises ``LockMismatch`` where it is not the locked one. A damaged lock is a ``LockError``.
+    ``offline`` asks no server; what only one could tell is an ``OfflineError``.
     """
+    if offline:
+        transfer = replace(transfer or TransferOptions(), offline=True)
+    if lock is not None:
+        from .locking.locked import locked_plans
+
+        if refresh or manifest_sha256 is not None or channel is not None:
+            raise UsageError(
+                "a lock says which manifest counts: refresh, manifest_sha256 and channel have no place beside it"
+            )
+        return _only_plan(
+            locked_plans(
+                lock,
+                label,
+                product=product,
+                component=component,
+                platform=platform,
+                cuda=cuda,
+                sources=sources,
+                root=root,
+                unchanged=locked,
+                transfer=transfer,
+            )
+        )
+    if label is None or locked:
+        raise UsageError("a label is needed, or a lock" if label is None else "locked needs a lock")
     return plan_asked(
-        ask(label, product=product, component=component, platform=platform, cuda=cuda),
+        ask(label, product=product, component=component, platform=platform, cuda=cuda, channel=channel),
         sources=sources,
         root=root,
         refresh=refresh,
         manifest_sha256=manifest_sha256,
         transfer=transfer,
     )
+
+
+def _only_plan(plans: Sequence[Plan]) -> Plan:
+    if len(plans) > 1:
+        names = ", ".join(f"{each.product} {each.label}" for each in plans)
+        raise UsageError(f"the lock has {names}; a label or a product chooses one", phase="lock")
+    return plans[0]
 
 
 def plan_asked(
@@ -103,45 +154,18 @@ def plan_asked(
     transfer: TransferOptions | None = None,
 ) -> Plan:
     """As ``plan``, of a question that was put together already: the host is asked but once."""
-    with _resolver(product=asked.product, sources=sources, root=root, transfer=transfer) as opened:
-        resolved = opened.manifest(asked.label, refresh=refresh, pin=manifest_sha256)
+    with opened(asked.product, sources, channel=asked.channel, root=root, transfer=transfer) as resolver:
+        resolved = resolver.manifest(asked.label, refresh=refresh, pin=manifest_sha256)
         made = make_plan(
             resolved.manifest,
             asked.queries,
             label=resolved.label.text,
             folders=resolved.folders,
-            layout=opened.layout,
+            layout=resolver.layout,
             product=asked.product,
-            elsewhere=opened.elsewhere(),
+            elsewhere=resolver.elsewhere(),
         )
     reasons = made.reasons
     if asked.label is not None and resolved.label != asked.label:
         reasons = (f"label {asked.label}: release {resolved.label}", *reasons)
     return replace(made, reasons=reasons, from_kept=resolved.kept, pinned=manifest_sha256 is not None)
-
-
-@contextmanager
-def _resolver(
-    *, product: str, sources: Sequence[str], root: str | Path | None, transfer: TransferOptions | None
-) -> Iterator[Resolver]:
-    """Open the sources (NVIDIA's root without any) and yield who answers labels from them."""
-    product = plain_product(product)
-    sources = (sources,) if isinstance(sources, str) else sources
-    places = [folder for source in sources or (NVIDIA_ROOT,) for folder in folders(source, product)]
-    _require_directories(places)
-    layout = Layout(Path(root) if root is not None else default_root())
-    with Sources(transfer or TransferOptions()) as opened:
-        yield Resolver(opened, places, layout, product)
-
-
-def _require_directories(places: Sequence[Folder]) -> None:
-    """Say that a source is no directory: a misspelt one must not read as one that lacks a release."""
-    missing = [place for place in places if place.local and not os.path.isdir(local_path(place.tree))]  # noqa: PTH112 - never raises
-    if len(missing) == len(places):
-        raise UsageError(
-            "no such directory; a source is a directory, or a URL that begins with http:// or https://",
-            phase="source",
-            where=local_path(missing[0].tree),
-        )
-    for tree in dict.fromkeys(place.tree for place in missing):
-        log.warning("source: %s: no such directory; the others are tried", local_path(tree))

@@ -12,7 +12,8 @@
     |  |- ArchiveWithdrawn
     |  `- NotInstalled
     |- TransferError                the line, the proxy or the server               exit 4
-    |  `- TransientTransferError    the same request may work in a moment
+    |  |- TransientTransferError    the same request may work in a moment
+    |  `- OfflineError              the network was not to be asked
     |- IntegrityError               the bytes are not the promised ones             exit 5
     |  |- SizeMismatch
     |  |- DigestMismatch
@@ -49,6 +50,7 @@ __all__ = [
     "ManifestError",
     "NotAvailableError",
     "NotInstalled",
+    "OfflineError",
     "PlatformNotFound",
     "PrefixError",
     "RedistError",
@@ -176,6 +178,10 @@ class TransientTransferError(TransferError):
     ) -> None:
         self.retry_after = retry_after
         super().__init__(cause, phase=phase, where=where, status=status)
+
+
+class OfflineError(TransferError):
+    """Only the network has it, which was not to be asked; ``where`` is what would have been."""
 
 
 class IntegrityError(RedistError):

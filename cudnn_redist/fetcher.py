@@ -6,6 +6,7 @@ Nothing heavy is imported until something has to be fetched.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,21 +22,26 @@ if TYPE_CHECKING:
     from .asking import Ask
     from .delivery import Progress
     from .installer import InstallOptions
+    from .locking.model import Lock
     from .planner import Plan
 
 __all__ = ["answered", "fetch", "obtained"]
 
 
 def fetch(
-    label: str,
+    label: str | None = None,
     *,
-    product: str = "cudnn",
+    product: str | None = None,
     component: str | None = None,
     platform: str | None = None,
     cuda: str | None = None,
     sources: Sequence[str] = (),
+    channel: str | None = None,
     root: str | Path | None = None,
     dest: str | Path | None = None,
+    lock: str | Path | Lock | None = None,
+    locked: bool = False,
+    offline: bool = False,
     refresh: bool = False,
     manifest_sha256: str | None = None,
     options: InstallOptions | None = None,
@@ -44,35 +50,72 @@ def fetch(
     """Return the prefix of one archive, installing it first where it is not there yet.
 
     The arguments are those of ``plan`` and ``install``, and so are the errors. An exact label whose prefix is there
-    costs no request.
+    costs no request; with a ``lock`` nothing does but the archive. ``offline`` makes none at all: what only a server
+    has is an ``OfflineError``.
     """
-    asked = ask(label, product=product, component=component, platform=platform, cuda=cuda)
-    if len(asked.queries) != 1:
-        raise UsageError("fetch is for one prefix; plan and install take several choices")
+
+    def installed(made: Plan) -> tuple[Prefix, ...]:
+        from .installer import install
+
+        _require_one(len(made.archives))
+        return install(made, dest=dest, options=options, progress=progress)
+
+    if label is None or lock is not None or locked:
+        from .catalog import plan
+
+        options = _settled(options, offline=offline)
+        made = plan(
+            label,
+            product=product,
+            component=component,
+            platform=platform,
+            cuda=cuda,
+            sources=sources,
+            channel=channel,
+            root=root,
+            lock=lock,
+            locked=locked,
+            refresh=refresh,
+            manifest_sha256=manifest_sha256,
+            transfer=options.transfer,
+        )
+        return installed(made)[0]
+    asked = ask(label, product=product, component=component, platform=platform, cuda=cuda, channel=channel)
+    _require_one(len(asked.queries))
     force = options is not None and options.force
     if not (force or refresh):
         layout = Layout(Path(root) if root is not None else default_root())
         found = answered(asked, layout, dest=dest, manifest_sha256=manifest_sha256)
         if found is not None:
             return found[0]
-
-    from .catalog import plan_asked
-    from .installer import install
+    options = _settled(options, offline=offline)
+    transfer = options.transfer
 
     def planned(*, refresh: bool) -> Plan:
+        from .catalog import plan_asked
+
         return plan_asked(
             asked,
             sources=sources,
             root=root,
             refresh=refresh,
             manifest_sha256=manifest_sha256,
-            transfer=options.transfer if options is not None else None,
+            transfer=transfer,
         )
 
-    def installed(made: Plan) -> tuple[Prefix, ...]:
-        return install(made, dest=dest, options=options, progress=progress)
-
     return obtained(planned, installed, refresh=refresh or force)[0]
+
+
+def _settled(options: InstallOptions | None, *, offline: bool) -> InstallOptions:
+    from .installer import InstallOptions
+
+    options = options or InstallOptions()
+    return replace(options, transfer=replace(options.transfer, offline=True)) if offline else options
+
+
+def _require_one(count: int) -> None:
+    if count != 1:
+        raise UsageError("fetch is for one prefix; plan and install take several choices")
 
 
 def obtained(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,16 +11,18 @@ from .errors import (
     LabelNotFound,
     ManifestChanged,
     ManifestError,
+    OfflineError,
     RedistError,
     TransferError,
     TransientTransferError,
 )
-from .locations import Folder, local_path, redacted
+from .locations import Folder, redacted
 from .manifest.labels import ReleaseLabel, newest
 from .manifest.models import Manifest
 from .notes import log
 from .prefix.installed import find_prefixes
 from .source.base import NoIndex
+from .source.local import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,7 +89,7 @@ class Resolver:
         local = [folder for folder in self._folders if folder.local]
         for folder in (*(Folder(url=url, tree=url) for url in kept), *local):
             with suppress(NoIndex, TransferError):
-                for label in self.sources.directory.read_labels(folder.url):
+                for label in self.sources.local.read_labels(folder.url):
                     with suppress(RedistError):
                         yield self._read(folder, label)
 
@@ -186,7 +187,7 @@ class Resolver:
         """
         known = {} if found is None else {found.tree: found}
         for folder in self._folders:
-            if folder.local and os.path.isfile(local_path(folder.join(label.manifest_name))):  # noqa: PTH113 - never raises
+            if folder.local and is_there(folder.join(label.manifest_name)):
                 known.setdefault(folder.tree, folder)
         places = [folder for folder in self._folders if known.get(folder.tree, folder) == folder]
         remote = [folder for folder in places if folder.tree in known or not folder.local]
@@ -234,7 +235,7 @@ class _Failures:
             self._first = error
         else:
             log.warning("%s", error)
-        if isinstance(error, TransientTransferError):
+        if isinstance(error, TransientTransferError | OfflineError):
             self._lost.add(folder.tree)
 
     def has_lost(self, folder: Folder) -> bool:

@@ -24,6 +24,7 @@ EXIT_CODES = {
     "PlatformNotFound": 3,
     "VariantNotFound": 3,
     "VersionNotFound": 3,
+    "ChannelNotFound": 3,
     "ArchiveWithdrawn": 3,
     "NotInstalled": 3,
     "TransferError": 4,

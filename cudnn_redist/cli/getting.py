@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotInstalled, PrefixError, UsageError
 from ..fetcher import answered, obtained
 from ..prefix.installed import Prefix
 from .facts import dry_run_facts, prefixes_facts
-from .words import asked_of, layout_of, plan_of, transfer_of
+from .words import asked_of, layout_of, locked_plans_of, only_label, plan_of, transfer_of
 
 if TYPE_CHECKING:
     import argparse
@@ -25,26 +25,59 @@ __all__ = ["fetch"]
 def fetch(arguments: argparse.Namespace, output: Output) -> int:
     """Install what is asked for and print the path of each prefix, one a line."""
     _require_sense(arguments)
-    asked = asked_of(arguments)
-    prefixes = _answered(asked, arguments, output)
+    prefixes = _of_label(arguments, output) if arguments.lock is None else _of_lock(arguments, output)
     if prefixes is None:
-        from .listening import notes_shown
-
-        with notes_shown(output):
-            if arguments.dry_run:
-                _tell_plan(_planned(asked, arguments, output, refresh=arguments.force), output)
-                return 0
-            prefixes = obtained(
-                partial(_planned, asked, arguments, output),
-                lambda plan: _installed(plan, arguments, output),
-                refresh=arguments.force,
-            )
+        return 0
     if arguments.link is not None:
         from ..prefix.link import point_link
 
         point_link(arguments.link, prefixes[0].path)
     output.result("\n".join(str(prefix.path) for prefix in prefixes), prefixes_facts(prefixes))
     return 0
+
+
+def _of_label(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
+    """Return the prefixes of one label; ``None`` where they were only to be told."""
+    asked = asked_of(arguments, only_label(arguments))
+    prefixes = _answered(asked, arguments, output)
+    if prefixes is not None:
+        return prefixes
+    from .listening import notes_shown
+
+    with notes_shown(output):
+        if arguments.dry_run:
+            text, facts = _told(_planned(asked, arguments, output, refresh=arguments.force))
+            output.result(text, facts)
+            return None
+        return obtained(
+            partial(_planned, asked, arguments, output),
+            lambda plan: _installed(plan, arguments, output),
+            refresh=arguments.force,
+        )
+
+
+def _of_lock(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...] | None:
+    """Return the prefixes of what a lock names, as ``_of_label`` does."""
+    from .listening import notes_shown
+
+    with notes_shown(output):
+        plans = [_with_dest(plan, arguments) for plan in _locked(arguments, output)]
+        if arguments.dry_run:
+            told = [_told(plan) for plan in plans]
+            output.result("\n".join(text for text, _ in told), {"plans": [facts for _, facts in told]})
+            return None
+        return tuple(prefix for plan in plans for prefix in _installed(plan, arguments, output))
+
+
+def _locked(arguments: argparse.Namespace, output: Output) -> tuple[Plan, ...]:
+    plans = locked_plans_of(arguments)
+    for reason in dict.fromkeys(reason for plan in plans for reason in plan.reasons):
+        output.note(reason)
+    count = sum(len(plan.archives) for plan in plans)
+    _require_one_for_link(arguments.link, count)
+    if arguments.dest is not None and count != 1:
+        raise UsageError(f"one directory holds one archive, and this asks for {count}", where=arguments.dest)
+    return plans
 
 
 def _require_sense(arguments: argparse.Namespace) -> None:
@@ -86,6 +119,10 @@ def _planned(asked: Ask, arguments: argparse.Namespace, output: Output, *, refre
     for reason in plan.reasons:
         output.note(reason)
     _require_one_for_link(arguments.link, len(plan.archives))
+    return _with_dest(plan, arguments)
+
+
+def _with_dest(plan: Plan, arguments: argparse.Namespace) -> Plan:
     return plan if arguments.dest is None else plan.into(arguments.dest)
 
 
@@ -111,7 +148,8 @@ def _installed(plan: Plan, arguments: argparse.Namespace, output: Output) -> tup
         return install(plan, dest=arguments.dest, options=options, progress=display.show)
 
 
-def _tell_plan(plan: Plan, output: Output) -> None:
+def _told(plan: Plan) -> tuple[str, dict[str, Any]]:
+    """Return what a dry run says of a plan, as text and as JSON."""
     present = [_is_there(archive.prefix) for archive in plan.archives]
     facts = dry_run_facts(plan, present)
     lines = [
@@ -120,7 +158,7 @@ def _tell_plan(plan: Plan, output: Output) -> None:
     ]
     download, disk = facts["download_size"], facts["disk_size"]
     lines.append(f"download {download:,} bytes; needs about {disk:,} bytes of disk while it works")
-    output.result("\n".join(lines), facts)
+    return "\n".join(lines), facts
 
 
 def _is_there(path: Path) -> bool:

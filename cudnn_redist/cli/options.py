@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .values import count, directory_variable, path, positive, seconds, sha256, word
+from .values import count, directory_variable, path, positive, seconds, sha256, switch_variable, word
 
 if TYPE_CHECKING:
     from .parser import Parser
 
 __all__ = [
+    "HOW",
     "WHAT",
     "add_archives",
     "add_choices",
@@ -23,14 +24,14 @@ __all__ = [
 ]
 
 WHAT, _FROM, _TO = "what", "from where", "where"
-_HOW, _TOLD = "how", "what is told"
+HOW, _TOLD = "how", "what is told"
 
 
-def add_choices(parser: Parser, *, otherwise: str = "this machine's") -> None:
-    """Add which component, platform and CUDA; ``otherwise`` is what silence about the last two means."""
-    add_product(parser)
+def add_choices(parser: Parser, *, otherwise: str = "this machine's", product: str | None = "cudnn") -> None:
+    """Add which product, component, platform and CUDA; ``otherwise`` is what silence about the last two means."""
+    add_product(parser, default=product)
     add = parser.group(WHAT).add_argument
-    main = "any" if otherwise == "any" else "the main one"
+    main = "the main one" if otherwise == "this machine's" else otherwise
     add("--component", action="append", type=word, metavar="C", help=f"cudnn_jit, ... ({main}); repeatable")
     add("--platform", action="append", metavar="P", help=f"linux-x86_64, ... ({otherwise}); repeatable")
     add("--cuda", action="append", metavar="V", help=f"12, 12.8, cuda13, ... ({otherwise}); repeatable")
@@ -43,19 +44,32 @@ def add_product(parser: Parser, *, default: str | None = "cudnn") -> None:
     )
 
 
-def add_sources(parser: Parser) -> None:
-    """Add the sources and what to think of their manifests."""
+def add_sources(parser: Parser, *, pinned: bool = True) -> None:
+    """Add the sources and what to think of their manifests; ``pinned``: there is one, whose digest may be given."""
     add = parser.group(_FROM).add_argument
     add(
         "--source",
         action="append",
         type=word,
-        metavar="URL|DIR",
-        help="an HTTP root, or a directory laid out like NVIDIA's; repeatable, tried in order "
+        metavar="URL|DIR|BUNDLE",
+        help="an HTTP root, a directory laid out like NVIDIA's, or a bundle; repeatable, tried in order "
         "(CUDNN_REDIST_SOURCE, separated by blanks; else NVIDIA)",
     )
+    add(
+        "--offline",
+        action="store_true",
+        default=switch_variable("CUDNN_REDIST_OFFLINE"),
+        help="ask no server: what is here has to do (CUDNN_REDIST_OFFLINE=1)",
+    )
     add("--refresh", action="store_true", help="read the manifest again, though it is kept")
-    add("--manifest-sha256", type=sha256, metavar="HEX", help="refuse any other manifest")
+    if pinned:
+        add("--manifest-sha256", type=sha256, metavar="HEX", help="refuse any other manifest")
+        add(
+            "--channel",
+            type=word,
+            metavar="NAME",
+            help="from this channel of a content-addressed server (NVIDIA's newer one without a source)",
+        )
     add("--ca-file", type=path, metavar="PEM", help="trust these certificates too")
 
 
@@ -96,7 +110,7 @@ def add_root(parser: Parser) -> None:
 
 def add_manner(parser: Parser) -> None:
     """Add how to install."""
-    add = parser.group(_HOW).add_argument
+    add = parser.group(HOW).add_argument
     add("--dry-run", action="store_true", help="say what would be done and what it needs; write nothing")
     add("--verify-first", action="store_true", help="unpack only after the digest is known")
     add("--durable", action="store_true", help="flush to the disk before publishing")
@@ -106,7 +120,7 @@ def add_manner(parser: Parser) -> None:
 
 def add_patience(parser: Parser) -> None:
     """Add how patient to be with a source."""
-    add = parser.group(_HOW).add_argument
+    add = parser.group(HOW).add_argument
     add("--retries", type=count, metavar="N", help="failures in a row before giving up (5)")
     add("--stall-timeout", type=seconds, metavar="S", help="seconds without a byte (30)")
     add("--min-speed", type=count, metavar="B", help="bytes per second over 30 s (1024)")

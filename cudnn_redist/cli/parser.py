@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..errors import UsageError
+from .lock_options import add_lock, add_lock_use, add_prune, add_verify_lock
+from .mirror_options import add_bundle, add_mirror
 from .options import (
     WHAT,
     add_archives,
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["Parser", "parse"]
 
 _LABEL_HELP = "9.27.0; the newest of 9.27 or 9; latest"
+_CONSUMERS_HELP = (
+    "torch, torch-extension, jax, xla, tensorflow, onnxruntime, opencv, ctranslate2, transformer-engine, "
+    "cudnn-frontend, cmake, pkg-config, compiler or loader"
+)
+_FORMATS = ("sh", "fish", "pwsh", "cmd", "dotenv", "github", "json")
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -81,7 +88,7 @@ def _parser(words: Sequence[str]) -> Parser:
         prog="cudnn-redist",
         description="From a cuDNN release label to a verified, versioned local prefix.",
         epilog="COMMAND --help tells more. Exit codes: 0 done, 1 bug, 2 usage, 3 not there, 4 network, "
-        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 9 verify found a fault, "
+        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 not as locked, 9 verify found a fault, "
         "130 and 143 ended by a signal.",
     )
     parser.add_argument("--version", action="version", version=f"cudnn-redist {__version__}")
@@ -107,8 +114,9 @@ def _added(commands: _Commands, command: _Command) -> Parser:
 
 
 def _add_fetch(fetch: Parser) -> None:
-    fetch.group(WHAT).add_argument("label", metavar="LABEL", help=_LABEL_HELP)
-    add_choices(fetch)
+    fetch.group(WHAT).add_argument("labels", metavar="LABEL", nargs="*", help=_LABEL_HELP)
+    add_choices(fetch, product=None)
+    add_lock_use(fetch)
     add_sources(fetch)
     add_archives(fetch)
     add_places(fetch)
@@ -121,6 +129,7 @@ def _add_list(show: Parser) -> None:
     add = show.group(WHAT).add_argument
     add("label", metavar="LABEL", nargs="?", help="show what this release has")
     add("--installed", action="store_true", help="show what is installed, of every product or the one given")
+    add("--channels", action="store_true", help="show the channels of a content-addressed server")
     add_product(show, default=None)
     add_sources(show)
     add_root(show)
@@ -129,8 +138,9 @@ def _add_list(show: Parser) -> None:
 
 
 def _add_url(url: Parser) -> None:
-    url.group(WHAT).add_argument("label", metavar="LABEL", help=_LABEL_HELP)
-    add_choices(url)
+    url.group(WHAT).add_argument("labels", metavar="LABEL", nargs="*", help=_LABEL_HELP)
+    add_choices(url, product=None)
+    add_lock_use(url)
     add_sources(url)
     add_root(url)
     add_patience(url)
@@ -144,9 +154,27 @@ def _add_where(where: Parser) -> None:
     add_telling(where)
 
 
-def _add_installed(parser: Parser) -> None:
+def _add_env(env: Parser) -> None:
+    add = env.group(WHAT).add_argument
+    add("label", metavar="LABEL|PREFIX", help="a full label, such as 9.27.0, or a directory (./DIR)")
+    add("--for", dest="consumer", required=True, metavar="CONSUMER", help=_CONSUMERS_HELP)
+    add("--format", choices=_FORMATS, default="sh", metavar="F", help=f"{', '.join(_FORMATS)} (sh)")
+    add_choices(env)
+    add_root(env)
+    add_telling(env)
+
+
+def _add_verify(verify: Parser) -> None:
+    _add_installed(verify, needed=False)
+    add_verify_lock(verify)
+
+
+def _add_installed(parser: Parser, *, needed: bool = True) -> None:
     parser.group(WHAT).add_argument(
-        "target", metavar="LABEL|PREFIX", help="every prefix of a label that fits, or one directory (./DIR)"
+        "target",
+        metavar="LABEL|PREFIX",
+        nargs=None if needed else "?",
+        help="every prefix of a label that fits, or one directory (./DIR)",
     )
     add_choices(parser, otherwise="any")
     add_root(parser)
@@ -155,17 +183,37 @@ def _add_installed(parser: Parser) -> None:
 
 _COMMANDS = (
     _Command(
-        "fetch LABEL", "getting:fetch", "install a release and print the path of its prefix", _add_fetch
+        "fetch [LABEL]...", "getting:fetch", "install a release and print the path of its prefix", _add_fetch
     ),
     _Command(
         "list [LABEL]", "showing:list_", "show labels, what a label has, or what is installed", _add_list
     ),
-    _Command("url LABEL", "showing:url", "print URLs, sizes and digests, and fetch nothing", _add_url),
+    _Command("url [LABEL]...", "showing:url", "print URLs, sizes and digests, and fetch nothing", _add_url),
     _Command("where LABEL", "showing:where", "print the path of an installed prefix", _add_where),
     _Command(
-        "verify LABEL|PREFIX", "upkeep:verify", "compare installed files with their record", _add_installed
+        "env LABEL|PREFIX --for CONSUMER",
+        "environment:env",
+        "print the variables by which a consumer finds a prefix",
+        _add_env,
+    ),
+    _Command(
+        "verify [LABEL|PREFIX]", "upkeep:verify", "compare installed files with their record", _add_verify
     ),
     _Command("remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", _add_installed),
+    _Command("lock [LABEL]...", "locks:lock", "write down, digest by digest, what releases are", add_lock),
+    _Command("prune --lock FILE...", "locks:prune", "remove what no lock names", add_prune),
+    _Command(
+        "mirror DEST [LABEL]...",
+        "mirrors:mirror",
+        "copy releases to where others fetch them from",
+        add_mirror,
+    ),
+    _Command(
+        "bundle OUT [LABEL]...",
+        "bundles:bundle",
+        "pack releases into one file, for machines without a network",
+        add_bundle,
+    ),
 )
 
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..asking import parse_label, plain_product
-from ..errors import NotInstalled
+from ..errors import NotInstalled, UsageError
 from ..fetcher import answered
 from ..prefix.installed import find_prefixes
 from .facts import manifest_facts, plan_facts, prefixes_facts
-from .words import asked_of, layout_of, plan_of, sources_of, transfer_of
+from .words import (
+    asked_of,
+    layout_of,
+    locked_plans_of,
+    only_label,
+    plan_of,
+    sources_of,
+    transfer_of,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -21,18 +29,20 @@ if TYPE_CHECKING:
     from ..prefix.installed import Prefix
     from .output import Output
 
-__all__ = ["list_", "url", "where"]
+__all__ = ["list_", "standing", "url", "where"]
 
 
 def list_(arguments: argparse.Namespace, output: Output) -> int:
-    """Show the labels of a source, what one label has, or what is installed."""
+    """Show the labels of a source, its channels, what one label has, or what is installed."""
     if arguments.installed:
         _list_installed(arguments, output)
         return 0
     from .listening import notes_shown
 
     with notes_shown(output):
-        if arguments.label is not None:
+        if arguments.channels:
+            _list_channels(arguments, output)
+        elif arguments.label is not None:
             _list_release(arguments, output)
         else:
             _list_labels(arguments, output)
@@ -44,20 +54,34 @@ def url(arguments: argparse.Namespace, output: Output) -> int:
     from .listening import notes_shown
 
     with notes_shown(output):
-        made = plan_of(arguments, asked_of(arguments))
-    for reason in made.reasons:
+        if arguments.lock is None:
+            plans = [plan_of(arguments, asked_of(arguments, only_label(arguments)))]
+        else:
+            plans = list(locked_plans_of(arguments))
+    for reason in dict.fromkeys(reason for plan in plans for reason in plan.reasons):
         output.note(reason)
-    facts = plan_facts(made)
+    facts = [plan_facts(plan) for plan in plans]
     lines = [
         f"{archive['url']}  {_or_dash(archive['size'])}  {_or_dash(archive['sha256'])}"
-        for archive in facts["archives"]
+        for told in facts
+        for archive in told["archives"]
     ]
-    output.result("\n".join(lines), facts)
+    output.result("\n".join(lines), facts[0] if arguments.lock is None else {"plans": facts})
     return 0
 
 
 def where(arguments: argparse.Namespace, output: Output) -> int:
     """Print the path of each installed prefix that the choice means."""
+    prefixes = standing(arguments)
+    output.result(
+        "\n".join(str(prefix.path) for prefix in prefixes),
+        prefixes_facts(prefixes),
+    )
+    return 0
+
+
+def standing(arguments: argparse.Namespace) -> tuple[Prefix, ...]:
+    """Return the installed prefixes that the choice means; ``NotInstalled`` lists what is there instead."""
     layout = layout_of(arguments)
     asked = asked_of(arguments)
     prefixes = answered(asked, layout)
@@ -69,11 +93,7 @@ def where(arguments: argparse.Namespace, output: Output) -> int:
             where=layout.root,
             available=there,
         )
-    output.result(
-        "\n".join(str(prefix.path) for prefix in prefixes),
-        prefixes_facts(prefixes),
-    )
-    return 0
+    return prefixes
 
 
 def _list_installed(arguments: argparse.Namespace, output: Output) -> None:
@@ -101,11 +121,22 @@ def _list_labels(arguments: argparse.Namespace, output: Output) -> None:
     found = labels(
         product=product,
         sources=sources_of(arguments),
+        channel=arguments.channel,
         root=arguments.root,
         transfer=transfer_of(arguments),
     )
     names = [label.text for label in found]
     output.result("\n".join(names), {"product": product, "labels": names})
+
+
+def _list_channels(arguments: argparse.Namespace, output: Output) -> None:
+    from ..catalog import channels
+
+    if arguments.label is not None:
+        raise UsageError("--channels shows the channels of a source, and not what a LABEL has")
+    found = channels(sources=sources_of(arguments), transfer=transfer_of(arguments))
+    lines = [f"{name}: {', '.join(products)}" for name, products in found.items()]
+    output.result("\n".join(lines), {"channels": found})
 
 
 def _list_release(arguments: argparse.Namespace, output: Output) -> None:
@@ -118,6 +149,7 @@ def _list_release(arguments: argparse.Namespace, output: Output) -> None:
         root=arguments.root,
         refresh=arguments.refresh,
         manifest_sha256=arguments.manifest_sha256,
+        channel=arguments.channel,
         transfer=transfer_of(arguments),
     )
     output.result("\n".join(_release_lines(found)), manifest_facts(found))

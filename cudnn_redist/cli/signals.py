@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Terminated", "ending_promptly"]
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM)
+_NUDGE_SECONDS = 0.05
 _DEAF_SECONDS = 1.0
 
 
@@ -58,26 +59,33 @@ def ending_promptly() -> Iterator[None]:
 def _ended_though_deaf(heard: threading.Event) -> Iterator[None]:
     """End the process though the main thread hears no signal: a name lookup by the C library may take a minute.
 
-    The interpreter writes the number of each signal to a pipe as it arrives, and a thread reads it there. (Windows
-    takes no pipe for this, and ends a console program by itself.)
+    The interpreter writes the number of each signal to a pipe as it arrives, and a thread reads it there. The kernel
+    may have given the signal to another thread (it does when a stopped process gets it and goes on), while the main
+    thread sleeps: a signal that means nothing wakes it. (Windows takes no pipe for this, and ends a console program
+    by itself.)
     """
     if os.name == "nt":
         yield
         return
     ours, theirs = os.pipe()
+    main_thread = threading.get_ident()
 
     def listen() -> None:
         while numbers := os.read(ours, 1):
-            if numbers[0] in _HANDLED and not heard.wait(_DEAF_SECONDS):
-                _end(numbers[0], None)
+            if numbers[0] in _HANDLED and not heard.wait(_NUDGE_SECONDS):
+                signal.pthread_kill(main_thread, signal.SIGURG)
+                if not heard.wait(_DEAF_SECONDS):
+                    _end(numbers[0], None)
         os.close(ours)
 
     os.set_blocking(theirs, False)
     before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+    nudged = signal.signal(signal.SIGURG, lambda *_: None)
     threading.Thread(target=listen, name="cudnn-redist-signals", daemon=True).start()
     try:
         yield
     finally:
+        signal.signal(signal.SIGURG, nudged)
         signal.set_wakeup_fd(before)
         os.close(theirs)
 

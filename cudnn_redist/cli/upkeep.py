@@ -16,7 +16,7 @@ from ..prefix.removing import remove_prefix
 from ..prefix.space import disk_errors
 from .facts import prefix_facts
 from .output import Output
-from .words import layout_of
+from .words import layout_of, named_path
 
 if TYPE_CHECKING:
     import argparse
@@ -30,10 +30,7 @@ _LEVELS = 5
 
 def verify(arguments: argparse.Namespace, output: Output) -> int:
     """Compare every file of the named prefixes with their records; exit code 9 when anything differs."""
-    prefixes, damaged = _named(arguments)
-    faults = [f"{path}: {RECORD_NAME}: {error.cause}" for path, error in damaged.items()]
-    for prefix in prefixes:
-        faults.extend(f"{prefix.path}: {finding}" for finding in prefix.verify())
+    prefixes, faults = _compared(arguments)
     if faults:
         # The differences are the failure, and --quiet hides no failure.
         plain = Output(json=output.json, quiet=False)
@@ -41,12 +38,34 @@ def verify(arguments: argparse.Namespace, output: Output) -> int:
             plain.note(fault)
         count = "1 difference" if len(faults) == 1 else f"{len(faults)} differences"
         bad = dict.fromkeys(fault.partition(": ")[0] for fault in faults)
-        raise VerificationFailed(f"{count} from the record", where=", ".join(bad), findings=faults)
+        beside = " or the lock" if arguments.lock else ""
+        raise VerificationFailed(f"{count} from the record{beside}", where=", ".join(bad), findings=faults)
     output.result(
         "\n".join(f"{prefix.path}: as recorded" for prefix in prefixes),
         {"prefixes": [{**prefix_facts(prefix), "findings": []} for prefix in prefixes]},
     )
     return 0
+
+
+def _compared(arguments: argparse.Namespace) -> tuple[list[Prefix], list[str]]:
+    """Return the prefixes that are meant, and every difference from their records and from the lock."""
+    if arguments.lock is None:
+        if arguments.target is None:
+            raise UsageError("a LABEL or a PREFIX is needed, or a --lock")
+        (prefixes, damaged), faults = _named(arguments), list[str]()
+    else:
+        from ..locking.file import read_lock
+        from .lock_verifying import beside_lock
+
+        lock = read_lock(arguments.lock)
+        prefixes, damaged = _named(arguments)
+        levels = {path: _levels(path, arguments) for path in damaged}
+        faults, apart = beside_lock(lock, arguments, prefixes, levels)
+        prefixes = [prefix for prefix in prefixes if prefix.path not in apart]
+        damaged = {path: error for path, error in damaged.items() if path not in apart}
+    faults.extend(f"{path}: {RECORD_NAME}: {error.cause}" for path, error in damaged.items())
+    faults.extend(f"{prefix.path}: {finding}" for prefix in prefixes for finding in prefix.verify())
+    return prefixes, faults
 
 
 def remove(arguments: argparse.Namespace, output: Output) -> int:
@@ -59,7 +78,7 @@ def remove(arguments: argparse.Namespace, output: Output) -> int:
     for path in removed:
         with disk_errors(path, phase="remove"):
             remove_prefix(path, root=layout_of(arguments).root)
-    named = _path(arguments.target)
+    named = named_path(arguments.target)
     if named is not None and named not in removed:
         output.note(f"{named}: this link now leads nowhere, and is left")
     output.result("\n".join(map(str, removed)), {"removed": list(map(str, removed))})
@@ -89,14 +108,19 @@ def _named(
             if _fits(prefix.record.levels, arguments) and version in (None, prefix.record.version):
                 fitting.append(prefix)
     if not fitting and not damaged:
-        where = _path(arguments.target) or layout_of(arguments).root
-        raise NotInstalled(f"no prefix of {arguments.target} that fits is installed", where=where)
+        where = (arguments.target and named_path(arguments.target)) or layout_of(arguments).root
+        raise NotInstalled(
+            f"no prefix of {arguments.target or 'the lock'} that fits is installed", where=where
+        )
     return fitting, damaged
 
 
 def _directories(arguments: argparse.Namespace) -> Iterator[tuple[Path, str | None]]:
     """Yield the directories that ``target`` names, each with the version that must be in it, if one is asked for."""
-    path = _path(arguments.target)
+    if arguments.target is None:
+        yield from ((directory, None) for directory in find_directories(layout_of(arguments)))
+        return
+    path = named_path(arguments.target)
     if path is not None:
         linked = os.path.islink(path)  # noqa: PTH114 - never raises
         yield Path(os.path.realpath(path)) if linked else path, None
@@ -107,20 +131,6 @@ def _directories(arguments: argparse.Namespace) -> Iterator[tuple[Path, str | No
         version = None if candidate == label else label.text
         for directory in find_directories(layout, product=product, label=candidate.text):
             yield directory, version
-
-
-def _path(target: str) -> Path | None:
-    """Return the path that is meant, or ``None`` where a label is.
-
-    What reads as a label is one, whatever the working directory holds: ``./9.27.0`` is the directory.
-    """
-    try:
-        ReleaseLabel.parse(target)
-    except UsageError:
-        if "/" in target or "\\" in target or os.path.lexists(target):
-            return Path(target).absolute()
-        raise
-    return None
 
 
 def _levels(directory: Path, arguments: argparse.Namespace) -> tuple[str | None, ...]:

@@ -7,9 +7,20 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["count", "directory_variable", "path", "positive", "seconds", "sha256", "word"]
+__all__ = [
+    "count",
+    "directory_variable",
+    "path",
+    "positive",
+    "seconds",
+    "sha256",
+    "switch_variable",
+    "word",
+    "zstd_level",
+]
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_HIGHEST_LEVEL = 19
 _LONGEST = 24 * 3600.0
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -32,6 +43,11 @@ def directory_variable(name: str) -> Path | None:
     return path(value) if value else None
 
 
+def switch_variable(name: str) -> bool:
+    """Whether an environment variable switches something on: it is set, and not to 0."""
+    return os.environ.get(name, "") not in ("", "0")
+
+
 def sha256(text: str) -> str:
     """Return a sha256 in small letters."""
     if not _SHA256.fullmatch(text.lower()):
@@ -50,6 +66,13 @@ def positive(text: str) -> int:
     """Read a whole number of 1 or more."""
     if (number := count(text)) == 0:
         raise argparse.ArgumentTypeError("must be more than 0")
+    return number
+
+
+def zstd_level(text: str) -> int:
+    """Read a level of zstd; the higher ones need more memory to decode than readers allow."""
+    if not 1 <= (number := count(text)) <= _HIGHEST_LEVEL:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {_HIGHEST_LEVEL}")
     return number
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..asking import Ask, ask
+from ..errors import UsageError
 from ..host import default_root
 from ..layout import Layout
+from ..manifest.labels import ReleaseLabel
 
 if TYPE_CHECKING:
     import argparse
@@ -16,17 +18,27 @@ if TYPE_CHECKING:
     from ..planner import Plan
     from ..source.base import TransferOptions
 
-__all__ = ["asked_of", "layout_of", "plan_of", "sources_of", "transfer_of"]
+__all__ = [
+    "asked_of",
+    "layout_of",
+    "locked_plans_of",
+    "named_path",
+    "only_label",
+    "plan_of",
+    "sources_of",
+    "transfer_of",
+]
 
 
-def asked_of(arguments: argparse.Namespace) -> Ask:
-    """Return what the label and the choices ask for."""
+def asked_of(arguments: argparse.Namespace, label: str | None = None) -> Ask:
+    """Return what the label (that of the words without another) and the choices ask for."""
     return ask(
-        arguments.label,
+        arguments.label if label is None else label,
         product=arguments.product,
         component=arguments.component,
         platform=arguments.platform,
         cuda=arguments.cuda,
+        channel=getattr(arguments, "channel", None),
     )
 
 
@@ -44,9 +56,57 @@ def plan_of(arguments: argparse.Namespace, asked: Ask, *, refresh: bool = False)
     )
 
 
+def locked_plans_of(arguments: argparse.Namespace) -> tuple[Plan, ...]:
+    """Return the plans that ``--lock`` yields, one a release."""
+    if arguments.refresh or arguments.manifest_sha256 is not None or arguments.channel is not None:
+        raise UsageError(
+            "--lock says which manifest counts: --refresh, --manifest-sha256 and --channel have no place beside it"
+        )
+    from ..locking.locked import locked_plans
+
+    return locked_plans(
+        arguments.lock,
+        arguments.labels,
+        product=arguments.product,
+        component=arguments.component,
+        platform=arguments.platform,
+        cuda=arguments.cuda,
+        sources=sources_of(arguments),
+        root=arguments.root,
+        unchanged=arguments.locked,
+        transfer=transfer_of(arguments),
+    )
+
+
+def only_label(arguments: argparse.Namespace) -> str:
+    """Return the one label of a command that takes several only beside ``--lock``."""
+    if arguments.locked:
+        raise UsageError("--locked needs a --lock")
+    if not arguments.labels:
+        raise UsageError("a LABEL is needed, or a --lock")
+    if len(arguments.labels) > 1:
+        raise UsageError(f"one LABEL is needed, and not {len(arguments.labels)}; several need a --lock")
+    label: str = arguments.labels[0]
+    return label
+
+
 def layout_of(arguments: argparse.Namespace) -> Layout:
     """Return the layout of the root that the words name."""
     return Layout(arguments.root if arguments.root is not None else default_root())
+
+
+def named_path(target: str) -> Path | None:
+    """Return the path that is meant, or ``None`` where a label is.
+
+    What reads as a label is one, whatever the working directory holds: ``./9.27.0`` is the directory.
+    """
+    try:
+        ReleaseLabel.parse(target)
+    except UsageError:
+        if "/" in target or "\\" in target or os.path.lexists(target):
+            return Path(target).absolute()
+        raise
+    return None
 
 
 def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -63,6 +123,7 @@ def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
         "stall_timeout": arguments.stall_timeout,
         "min_speed": arguments.min_speed,
         "ca_file": arguments.ca_file,
+        "offline": arguments.offline,
     }
     known = {name: value for name, value in given.items() if value is not None}
     return TransferOptions(netrc=_netrc(), **known)

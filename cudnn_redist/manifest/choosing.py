@@ -6,7 +6,7 @@ here needs the models.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,14 @@ from ..errors import PlatformNotFound, UsageError, VariantNotFound
 from .targets import HOST_INDEPENDENT, CudaVariant, Platform
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
     from .labels import ReleaseLabel
 
 __all__ = ["Choice", "Offers", "Query", "choose", "choose_platform", "choose_variant"]
 
-Offers = Mapping[Platform, Collection[str | None]]
+Offers: TypeAlias = "Mapping[Platform, Collection[str | None]]"
 """The variant names of each platform, ``None`` for an archive without a variant; no names, no archive."""
 
 

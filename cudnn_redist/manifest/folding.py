@@ -86,7 +86,9 @@ class _ComponentFold:
         for version in sorted(releases, key=_numbers, reverse=True):
             release_fields, release_extra = self._add_release(version, releases[version])
             fields = {"version": version} | release_fields | fields
-            extra = release_extra | extra
+            # Added one by one: to copy what there is, once a release, takes minutes for a hostile manifest.
+            for key, value in release_extra.items():
+                extra.setdefault(key, value)
         if any(self._platforms.values()):
             self._check_name((self._key,))
         found = {"platforms": self._platforms, "platform_extra": self._platform_extra}

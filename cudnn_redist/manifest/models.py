@@ -79,6 +79,12 @@ class Archive(_Published):
         return CudaVariant.of_key(self.variant)
 
     @property
+    def tree(self) -> str | None:
+        """The digest of the unpacked tree (``Record.tree``), which the manifest of a repacked mirror promises."""
+        promised = self.extra.get("tree")
+        return promised if isinstance(promised, str) else None
+
+    @property
     def variant_name(self) -> str | None:
         """The level of a prefix that tells this archive from others of its platform, if one is needed."""
         return self.cuda.name if self.cuda else self.variant

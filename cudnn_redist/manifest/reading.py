@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -10,7 +11,7 @@ from ..errors import ManifestError
 from .faults import damaged, fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .faults import Place
 
@@ -22,15 +23,20 @@ MAX_MANIFEST_BYTES: Final = 4 * 2**20
 # Five levels are in use. The bound is far below what exhausts a recursive reader of the values we keep.
 _MAX_DEPTH: Final = 32
 
+_HALF_OF_A_PAIR: Final = re.compile("[\ud800-\udfff]")
+
 # An object, and a key that it was given twice.
 _Repeated = tuple[dict[str, Any], str]
 
 
-def read_object(data: bytes, *, origin: str) -> dict[str, Any]:
-    """Return the object that ``data`` spells in UTF-8 (a byte order mark is allowed).
+def read_object(
+    data: bytes, *, origin: str, what: str = "manifest", limit: int = MAX_MANIFEST_BYTES
+) -> dict[str, Any]:
+    """Return the object that ``data``, at most ``limit`` bytes, spells in UTF-8 (a byte order mark is allowed).
 
-    ``ManifestError``, naming ``origin``, for a body that is empty, too large, not UTF-8, a page, cut short,
-    not JSON, not an object or nested too deep, and for a key given twice: readers differ on which one counts.
+    ``what`` says what it should be. ``ManifestError``, naming ``origin``, for a body that is empty, too large, not
+    UTF-8, a page, cut short, not JSON, not an object or nested too deep, for a key given twice (readers differ
+    on which one counts), and for half of a surrogate pair.
     """
     repeated: list[_Repeated] = []
 
@@ -43,7 +49,9 @@ def read_object(data: bytes, *, origin: str) -> dict[str, Any]:
         return found
 
     try:
-        document = json.loads(_text(data, origin), object_pairs_hook=to_object, parse_constant=_no_constant)
+        document = json.loads(
+            _text(data, origin, what, limit), object_pairs_hook=to_object, parse_constant=_no_constant
+        )
     except json.JSONDecodeError as error:
         raise ManifestError(_syntax_sentence(error), where=origin) from error
     except RecursionError as error:
@@ -51,14 +59,14 @@ def read_object(data: bytes, *, origin: str) -> dict[str, Any]:
     except ValueError as error:  # NaN, or an integer with more digits than Python converts
         raise ManifestError(f"not JSON that can be used: {error}", where=origin) from error
     if not isinstance(document, dict):
-        raise ManifestError("not a manifest: the JSON is not an object", where=origin)
+        raise ManifestError(f"not a {what}: the JSON is not an object", where=origin)
     _check_structure(document, repeated, origin)
     return document
 
 
-def _text(data: bytes, origin: str) -> str:
-    if len(data) > MAX_MANIFEST_BYTES:
-        raise ManifestError(f"{len(data)} bytes, a manifest has at most {MAX_MANIFEST_BYTES}", where=origin)
+def _text(data: bytes, origin: str, what: str, limit: int) -> str:
+    if len(data) > limit:
+        raise ManifestError(f"{len(data)} bytes, a {what} has at most {limit}", where=origin)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -94,6 +102,8 @@ def _check_structure(document: dict[str, Any], repeated: list[_Repeated], origin
         if len(place) >= _MAX_DEPTH:
             raise _too_deep(origin)
         faults += [fault((*place, key), "this key is given twice") for key in keys_of.get(id(value), ())]
+        halves = [key for key, item in _items(value) if _is_no_text(key) or _is_no_text(item)]
+        faults += [fault((*place, key), "half of a surrogate pair is no text") for key in halves]
     if faults:
         raise damaged(faults, origin=origin)
 
@@ -104,5 +114,13 @@ def _containers(document: dict[str, Any]) -> Iterator[tuple[Place, object]]:
     while waiting:
         place, value = waiting.popleft()
         yield place, value
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        waiting.extend(((*place, key), item) for key, item in items if isinstance(item, dict | list))
+        waiting.extend(((*place, key), item) for key, item in _items(value) if isinstance(item, dict | list))
+
+
+def _items(value: Any) -> Iterable[tuple[str | int, Any]]:  # noqa: ANN401 - an object or a list of anything
+    return value.items() if isinstance(value, dict) else enumerate(value)
+
+
+def _is_no_text(value: object) -> bool:
+    """Tell a text with half of a surrogate pair: JSON can escape one, nothing can print, encode or compare it."""
+    return isinstance(value, str) and _HALF_OF_A_PAIR.search(value) is not None

@@ -11,16 +11,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ComponentNotFound, PlatformNotFound, UsageError, VariantNotFound, VersionNotFound
-from .choosing import Choice, Query, choose, choose_platform, choose_variant
+from .choosing import Query, choose, choose_platform, choose_variant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from .choosing import Choice
     from .labels import ReleaseLabel
     from .models import Archive, Component, Manifest
     from .targets import Platform
 
-__all__ = ["Query", "Selection", "choose_platform", "choose_variant", "main_component", "offers", "select"]
+__all__ = [
+    "Query",
+    "Selection",
+    "archive_of",
+    "choose_platform",
+    "choose_variant",
+    "main_component",
+    "offers",
+    "select",
+]
 
 _MOST_LISTED: Final = 20
 
@@ -52,7 +62,7 @@ def select(manifest: Manifest, query: Query, *, elsewhere: Iterable[Manifest] = 
         if last is None:
             raise
         raise type(refusal)(f"{refusal.cause}; {last}", available=refusal.available) from refusal
-    archive = _archive(component, choice)
+    archive = archive_of(component, choice.platform, choice.variant)
     _check_version(manifest, component, archive, query.version)
     return Selection(component=component, archive=archive, reasons=choice.reasons)
 
@@ -64,6 +74,12 @@ def offers(component: Component) -> dict[Platform, tuple[str | None, ...]]:
         for platform, archives in component.platforms.items()
         if archives
     }
+
+
+def archive_of(component: Component, platform: Platform, variant: str | None) -> Archive:
+    """Return an offered archive; where a key and a flat entry's file name say the same variant, the key is meant."""
+    named = [each for each in component.platforms[platform] if each.variant_name == variant]
+    return min(named, key=lambda archive: archive.variant is None)
 
 
 def _component(manifest: Manifest, query: Query) -> Component:
@@ -92,12 +108,6 @@ def main_component(keys: Collection[str], product: str | None) -> str | None:
     if named:
         return max(named, key=len)
     return next((key for key in keys if all(f"{other}_".startswith(f"{key}_") for other in keys)), None)
-
-
-def _archive(component: Component, choice: Choice) -> Archive:
-    """Return the chosen archive; where a key and a flat entry's file name say the same, the key is meant."""
-    named = [a for a in component.platforms[choice.platform] if a.variant_name == choice.variant]
-    return min(named, key=lambda archive: archive.variant is None)
 
 
 def _check_version(

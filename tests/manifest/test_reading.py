@@ -70,6 +70,14 @@ def test_every_key_given_twice_is_named_with_its_place() -> None:
     assert refusal(body).faults == tuple(f"{place}: this key is given twice" for place in places)
 
 
+def test_half_of_a_surrogate_pair_is_no_text_and_is_named_with_its_place() -> None:
+    body = (
+        rb'{"\ud800": {"linux": {"size": "1"}}, "c": {"a": ["\uDFFF!", "\ud83d\ude00"], "b": "\ude00\ud83d"}}'
+    )
+    places = (r"'\ud800'", "c.b", "c.a.0")
+    assert refusal(body).faults == tuple(f"{place}: half of a surrogate pair is no text" for place in places)
+
+
 def test_a_byte_order_mark_is_no_fault_and_stays_in_the_bytes() -> None:
     body = b"\xef\xbb\xbf" + GOOD
     assert Manifest.parse(body, origin=ORIGIN).data == body

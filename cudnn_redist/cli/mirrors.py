@@ -1,0 +1,87 @@
+"""``mirror``: releases, copied for others to fetch from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError, VerificationFailed
+from .landing import Landing
+from .output import Output
+from .words import sources_of, transfer_of
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["mirror"]
+
+
+def mirror(arguments: argparse.Namespace, output: Output) -> int:
+    """Make, continue or check a mirror, and print its path."""
+    if arguments.check:
+        return _check(arguments, output)
+    from ..mirroring.licences import NOTICE, require_acceptance
+    from ..mirroring.making import mirror as made
+    from .listening import notes_shown
+
+    require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
+    output.note(NOTICE)
+    with notes_shown(output):
+        found = made(
+            arguments.dest,
+            arguments.labels,
+            product=arguments.product,
+            component=arguments.component,
+            platform=arguments.platform,
+            cuda=arguments.cuda,
+            sources=sources_of(arguments),
+            root=arguments.root,
+            prune=arguments.prune,
+            repack=_level(arguments),
+            transfer=transfer_of(arguments),
+            landed=Landing(output, wanted=not arguments.no_progress).landed,
+        )
+    for label, absent in found.absent.items():
+        if absent:
+            output.note(f"{label}: {absent} archives of its manifest are not in this mirror")
+    for place in found.pruned:
+        output.note(f"removed: {place}")
+    facts = {
+        "mirror": str(found.path),
+        "labels": list(found.labels),
+        "fetched": list(found.fetched),
+        "pruned": list(found.pruned),
+        "absent": found.absent,
+    }
+    output.result(str(found.path), facts)
+    return 0
+
+
+def _level(arguments: argparse.Namespace) -> int | None:
+    """Return the level at which archives are repacked, if they are to be."""
+    if arguments.repack is None:
+        if arguments.level is not None:
+            raise UsageError("--level is that of --repack")
+        return None
+    from ..mirroring.repack import DEFAULT_LEVEL
+
+    return DEFAULT_LEVEL if arguments.level is None else int(arguments.level)
+
+
+def _check(arguments: argparse.Namespace, output: Output) -> int:
+    from ..mirroring.checking import check_mirror
+
+    if arguments.labels or arguments.prune:
+        raise UsageError("--check looks at all files of a mirror: no LABEL and no --prune beside it")
+    try:
+        places = check_mirror(arguments.dest)
+    except VerificationFailed as error:
+        # The differences are the failure, and --quiet hides no failure.
+        plain = Output(json=output.json, quiet=False)
+        for fault in error.findings:
+            plain.note(fault)
+        raise
+    output.result(
+        f"{arguments.dest}: {len(places)} files, all as mirrored",
+        {"mirror": str(arguments.dest), "files": list(places)},
+    )
+    return 0

@@ -1,0 +1,48 @@
+"""A mirror that is there, hashed again."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError, VerificationFailed
+from .tree import LIST_NAME, MirrorTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .tree import Listed
+
+__all__ = ["check_mirror"]
+
+
+def check_mirror(path: Path) -> tuple[str, ...]:
+    """Hash every file of a mirror, on all cores, and return their paths below it.
+
+    ``VerificationFailed`` names each file that is missing or differs; ``UsageError`` where there is no mirror.
+    """
+    if not (path / LIST_NAME).is_file():
+        raise UsageError("no mirror of ours here", phase="mirror", where=path)
+    files = MirrorTree(path).files
+    with ThreadPoolExecutor() as pool:
+        faults = [
+            fault for fault in pool.map(lambda place: _fault(path, place, files[place]), files) if fault
+        ]
+    if faults:
+        count = "1 file is" if len(faults) == 1 else f"{len(faults)} files are"
+        raise VerificationFailed(f"{count} not as mirrored: {faults[0]}", where=path, findings=faults)
+    return tuple(files)
+
+
+def _fault(mirror: Path, place: str, listed: Listed) -> str | None:
+    try:
+        with (mirror / place).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return f"missing: {place}"
+    except OSError as error:
+        return f"unreadable: {place}: {error.strerror}"
+    return (
+        None if found == listed.sha256 else f"changed: {place}: sha256 is {found}, expected {listed.sha256}"
+    )
