@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .delivery import Delivered, Delivery, Progress
-from .errors import ArchiveError, ManifestChanged, NotInstalled, PrefixError
-from .layout import RECORD_NAME
+from .errors import LockMismatch, ManifestChanged, NotInstalled, PrefixError
+from .needs import needs
 from .notes import log
-from .prefix.ground import require_apart, require_ours, stage_places
+from .prefix.ground import require_apart, require_movable, require_ours, stage_places
 from .prefix.installed import Prefix
-from .prefix.keeping import keep_manifest, note_install
-from .prefix.lib64 import add_lib64
+from .prefix.keeping import keep_manifest, note_install, remembering
 from .prefix.publish import Stage
-from .prefix.record import Entry, Record
 from .prefix.removing import sweep
 from .prefix.space import disk_errors, full_disk, require_space
+from .prefix.strays import sweep_strays
 from .prefix.turn import my_turn
+from .prefix.vendor_pc import not_relocated
+from .recording import completed
 from .source.base import TransferOptions
 from .source.partial import sweep_partials
 from .source.sources import Sources
@@ -66,7 +67,8 @@ def install(
     ``root`` overrides the plan's; ``dest`` installs its one archive into exactly that directory, which must be
     absent, empty or ours. ``progress`` is called from several threads. Each prefix is published whole or not at all;
     the first failure ends the run: ``UsageError`` (more than one archive for ``dest``), ``NotAvailableError``,
-    ``TransferError``, ``IntegrityError``, ``ManifestError``, ``ArchiveError`` or ``PrefixError``.
+    ``TransferError``, ``IntegrityError`` (also for a tree that is not the promised one), ``ManifestError``,
+    ``ArchiveError`` or ``PrefixError``.
     """
     options = options or InstallOptions()
     if root is not None:
@@ -105,8 +107,12 @@ class _Installation:
         with disk_errors(plan.layout.root, phase="plan"):
             for archive in archives:
                 self._require_ours(archive.prefix)
-            require_space(self._needs([archive for archive in archives if self._standing(archive) is None]))
+            missing = [archive for archive in archives if self._standing(archive) is None]
+            for archive in missing:
+                require_movable(archive.prefix)
+            require_space(needs(missing, plan.layout, store=self._options.archives))
             sweep_partials(plan.layout.partials)
+            sweep_strays(plan.layout.root)
             sweep([*stage_places(plan.layout), *(archive.prefix.parent for archive in archives)])
         prefixes = tuple(self._prefix(archive, turn) for archive, turn in zip(archives, turns, strict=True))
         self._keep_manifest(prefixes)
@@ -128,10 +134,9 @@ class _Installation:
         return standing
 
     def _made(self, archive: PlannedArchive) -> Prefix:
-        needed = (archive.size or 0) + archive.unpacked_estimate
         with (
+            full_disk(needed=archive.disk_size),
             disk_errors(archive.prefix, phase="unpack"),
-            full_disk(archive.prefix, needed=needed),
             Stage(archive.prefix) as stage,
         ):
             delivered = self._delivery.bring(archive, stage)
@@ -140,11 +145,10 @@ class _Installation:
         return prefix
 
     def _published(self, archive: PlannedArchive, stage: Stage, delivered: Delivered) -> Prefix:
-        for note in delivered.unpacked.notes:
-            log.warning("%s: %s", archive.prefix, note)
         with disk_errors(archive.prefix, phase="publish"):
-            generated = add_lib64(delivered.unpacked.root, archive.platform)
-            record = _record(archive, delivered, generated)
+            record = completed(archive, delivered.unpacked, size=delivered.size)
+            for note in filter(None, (*delivered.unpacked.notes, not_relocated(record))):
+                log.warning("%s: %s", archive.prefix, note)
             mine = stage.publish(
                 delivered.unpacked.root,
                 record,
@@ -153,6 +157,7 @@ class _Installation:
             )
             if not mine:
                 return Prefix.open(archive.prefix)
+        with remembering("a note on this installation", self._plan.layout):
             note_install(self._plan.layout, archive.prefix, record, origin=delivered.origin)
         return Prefix(archive.prefix, record)
 
@@ -167,9 +172,10 @@ class _Installation:
             prefix.record.archive_sha256 == archive.sha256
             for prefix, archive in zip(prefixes, plan.archives, strict=True)
         )
-        if of_it and not self._exact and not plan.from_kept:
-            with disk_errors(plan.layout.root, phase="publish"):
-                keep_manifest(plan.layout, plan.product, plan.manifest_data, url=plan.manifest_origin)
+        data = plan.manifest_data
+        if of_it and data is not None and not self._exact and not plan.from_kept:
+            with remembering("the manifest", plan.layout):
+                keep_manifest(plan.layout, plan.product, data, url=plan.manifest_origin)
 
     def _standing(self, archive: PlannedArchive) -> Prefix | None:
         """Return the sound prefix that makes installing unnecessary."""
@@ -187,7 +193,10 @@ class _Installation:
             return prefix
         if self._exact:
             return None
-        cause = f"holds archive {found}, but the manifest now names {archive.sha256}; --force installs that"
+        names = "lock" if self._plan.lock else "manifest now"
+        cause = f"holds archive {found}, but the {names} names {archive.sha256}; --force installs that"
+        if self._plan.lock:
+            raise LockMismatch(cause, where=archive.prefix)
         if self._plan.pinned:
             raise ManifestChanged(
                 cause,
@@ -210,44 +219,3 @@ class _Installation:
             require_ours(directory, force=self._options.force)
         else:
             require_apart(directory)
-
-    def _needs(self, archives: Sequence[PlannedArchive]) -> list[tuple[Path, int]]:
-        downloads = [archive.size or 0 for archive in archives if not archive.urls[0].startswith("file:")]
-        needs = [(self._plan.layout.root, sum(downloads))]
-        needs.extend((archive.prefix.parent, archive.unpacked_estimate) for archive in archives)
-        return needs
-
-
-def _record(archive: PlannedArchive, delivered: Delivered, generated: Sequence[Entry]) -> Record:
-    if any(member.path == RECORD_NAME for member in delivered.unpacked.members):
-        raise ArchiveError(
-            "holds a file of the name that the record has: it was made from an installed prefix",
-            where=archive.name,
-            member=RECORD_NAME,
-        )
-    return Record(
-        product=archive.product,
-        label=archive.label,
-        component=archive.component,
-        version=archive.version,
-        platform=archive.platform,
-        variant=archive.variant,
-        archive_path=archive.relative_path,
-        archive_sha256=archive.expected.sha256,
-        archive_size=delivered.size,
-        manifest_sha256=archive.manifest_sha256,
-        offered=archive.offered,
-        is_main=archive.is_main,
-        entries=tuple(
-            Entry(
-                path=member.path,
-                kind=member.kind,
-                size=member.size,
-                executable=member.executable,
-                sha256=member.sha256,
-                target=member.target,
-            )
-            for member in delivered.unpacked.members
-        ),
-        generated=tuple(generated),
-    )

@@ -48,10 +48,10 @@ def test_lib64_leads_to_lib_on_linux_only(redist_tree: RedistTree, root: Path) -
     linux, windows = install(planned(redist_tree.path, root, platform=["linux-x86_64", "windows-x86_64"]))
     assert str((linux.path / "lib64").readlink()) == "lib"
     assert (linux.path / "lib64/libcudnn.so").exists()
-    assert [entry.path for entry in linux.record.generated] == ["lib64"]
+    assert "lib64" in {entry.path for entry in linux.record.generated}
     assert linux.verify() == windows.verify() == ()
     assert not (windows.path / "lib64").exists()
-    assert windows.record.generated == ()
+    assert "lib64" not in {entry.path for entry in windows.record.generated}
     assert windows.lib_dir == windows.path / "lib/x64"
 
 

@@ -12,6 +12,7 @@ from ..errors import (
     LockError,
     ManifestChanged,
     ManifestError,
+    OfflineError,
     SizeMismatch,
     TransferError,
     TransientTransferError,
@@ -26,6 +27,7 @@ _ELSEWHERE = "give another --source, or tell who runs this one"
 _STEPS: tuple[tuple[type[RedistError] | tuple[type[RedistError], ...], str], ...] = (
     (ArchiveWithdrawn, "`list` shows other releases, and another --source may have this one"),
     (TransientTransferError, "try again later, or give another --source"),
+    (OfflineError, "leave --offline out, or give a directory or a bundle that has it as --source"),
     (TransferError, _ELSEWHERE),
     ((SizeMismatch, DigestMismatch), "nothing of it is kept: try again later, or give another --source"),
     (ManifestChanged, "if the change is meant, that is the sha256 to give"),

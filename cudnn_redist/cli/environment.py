@@ -29,9 +29,9 @@ __all__ = ["env"]
 
 def env(arguments: argparse.Namespace, output: Output) -> int:
     """Print the variables, or append them to the files of a GitHub Actions job; what may go wrong goes to stderr."""
+    output.json = output.json or arguments.format == "json"
     facts = facts_of(_prefix(arguments))
     found = environment_for(facts, arguments.consumer, os.environ, look=glob.glob)
-    output.json = output.json or arguments.format == "json"
     text = ""
     if arguments.format == "github":
         text = _append_for_github(found, facts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import LabelNotFound, NotInstalled
+from ..findings import Finding
+from ..layout import RECORD_NAME
 from .words import layout_of
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ def beside_lock(
     arguments: argparse.Namespace,
     prefixes: Sequence[Prefix],
     damaged: Mapping[Path, tuple[str | None, ...]],
-) -> tuple[list[str], set[Path]]:
+) -> tuple[dict[Path, list[Finding]], set[Path]]:
     """Return how prefixes differ from ``lock``, and which are none of its business.
 
     ``damaged`` are those whose record says nothing, with what their place says. Where prefixes were named, one that
@@ -31,14 +33,17 @@ def beside_lock(
     """
     from ..locking.installed import deviations, locked_archive
 
-    faults: list[str] = []
+    differing: dict[Path, list[Finding]] = {}
     apart = {path for path, levels in damaged.items() if locked_archive(lock, levels) is None}
     for prefix in prefixes:
         archive = locked_archive(lock, prefix.record.levels)
         if archive is None:
             apart.add(prefix.path)
         else:
-            faults += (f"{prefix.path}: {difference}" for difference in deviations(archive, prefix.record))
+            differing[prefix.path] = [
+                Finding(code="lock-differs", where=RECORD_NAME, detail=difference)
+                for difference in deviations(archive, prefix.record)
+            ]
     if apart and arguments.target is not None:
         names = ", ".join(map(str, sorted(apart)))
         has = [release.name for release in lock.releases]
@@ -47,4 +52,4 @@ def beside_lock(
         )
     if len(apart) == len(prefixes) + len(damaged):
         raise NotInstalled(f"nothing of {arguments.lock} is installed", where=layout_of(arguments).root)
-    return faults, apart
+    return differing, apart

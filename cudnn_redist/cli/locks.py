@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import LockMismatch, UsageError
 from .output import Output
-from .words import layout_of, sources_of, transfer_of
+from .words import layout_of, named_sources, sources_of, transfer_of
 
 if TYPE_CHECKING:
     import argparse
@@ -62,6 +62,7 @@ def _make(arguments: argparse.Namespace, output: Output) -> int:
         platform=arguments.platform,
         cuda=arguments.cuda,
         sources=sources_of(arguments),
+        channel=arguments.channel,
         root=arguments.root,
         refresh=arguments.refresh,
         transfer=transfer_of(arguments),
@@ -77,14 +78,14 @@ def _from_installed(arguments: argparse.Namespace, output: Output) -> int:
     from ..locking.file import read_lock, write_lock
     from ..locking.installed import lock_installed
 
-    _refuse(arguments, "add")
+    _refuse(arguments, "add", "channel")
     path = arguments.output
     result = lock_installed(
         layout_of(arguments),
         [parse_label(label) for label in arguments.labels],
         product=arguments.product,
         chosen=_chosen(arguments),
-        sources=sources_of(arguments),
+        sources=named_sources(arguments),
         base=read_lock(path) if path.exists() else None,
     )
     write_lock(path, result)
@@ -95,7 +96,7 @@ def _from_installed(arguments: argparse.Namespace, output: Output) -> int:
 def _check(arguments: argparse.Namespace, output: Output) -> int:
     from ..locking.checking import check
 
-    _refuse(arguments, "labels", "component", "platform", "cuda", "product", "add")
+    _refuse(arguments, "labels", "component", "platform", "cuda", "product", "add", "channel")
     path, held = _named(arguments, arguments.check)
     found = check(held, sources=sources_of(arguments), root=arguments.root, transfer=transfer_of(arguments))
     differences = [line for each in found for line in each.differences()]
@@ -121,7 +122,7 @@ def _check(arguments: argparse.Namespace, output: Output) -> int:
 def _outdated(arguments: argparse.Namespace, output: Output) -> int:
     from ..locking.renewing import outdated
 
-    _refuse(arguments, "labels", "component", "platform", "cuda", "add")
+    _refuse(arguments, "labels", "component", "platform", "cuda", "add", "channel")
     path, held = _named(arguments, arguments.outdated)
     found = outdated(
         held,
@@ -149,7 +150,7 @@ def _upgrade(arguments: argparse.Namespace, output: Output) -> int:
     from ..locking.file import write_lock
     from ..locking.renewing import upgraded
 
-    _refuse(arguments, "labels", "component", "platform", "cuda", "add")
+    _refuse(arguments, "labels", "component", "platform", "cuda", "add", "channel")
     path, held = _named(arguments, True)
     label = None if arguments.upgrade is True else arguments.upgrade
     result, upgrades = upgraded(

@@ -42,7 +42,7 @@ def mirror(arguments: argparse.Namespace, output: Output) -> int:
         )
     for label, absent in found.absent.items():
         if absent:
-            output.note(f"{label}: {absent} archives of its manifest are not in this mirror")
+            output.note(f"{label}: {len(absent)} archives of its manifest are not in this mirror")
     for place in found.pruned:
         output.note(f"removed: {place}")
     facts = {
@@ -50,7 +50,7 @@ def mirror(arguments: argparse.Namespace, output: Output) -> int:
         "labels": list(found.labels),
         "fetched": list(found.fetched),
         "pruned": list(found.pruned),
-        "absent": found.absent,
+        "absent": {label: list(absent) for label, absent in found.absent.items()},
     }
     output.result(str(found.path), facts)
     return 0

@@ -44,8 +44,11 @@ def add_product(parser: Parser, *, default: str | None = "cudnn") -> None:
     )
 
 
-def add_sources(parser: Parser, *, pinned: bool = True) -> None:
-    """Add the sources and what to think of their manifests; ``pinned``: there is one, whose digest may be given."""
+def add_sources(parser: Parser, *, pinned: bool = True, channels: bool = True) -> None:
+    """Add the sources and what to think of their manifests.
+
+    ``pinned``: there is one manifest, whose digest may be given; ``channels``: the sources may have some.
+    """
     add = parser.group(_FROM).add_argument
     add(
         "--source",
@@ -61,9 +64,16 @@ def add_sources(parser: Parser, *, pinned: bool = True) -> None:
         default=switch_variable("CUDNN_REDIST_OFFLINE"),
         help="ask no server: what is here has to do (CUDNN_REDIST_OFFLINE=1)",
     )
+    add(
+        "--no-fallback",
+        action="store_true",
+        default=switch_variable("CUDNN_REDIST_NO_FALLBACK"),
+        help="ask the hosts of the named sources and nobody else (CUDNN_REDIST_NO_FALLBACK=1)",
+    )
     add("--refresh", action="store_true", help="read the manifest again, though it is kept")
     if pinned:
         add("--manifest-sha256", type=sha256, metavar="HEX", help="refuse any other manifest")
+    if channels:
         add(
             "--channel",
             type=word,

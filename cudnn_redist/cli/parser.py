@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..errors import UsageError
+from .export_options import add_export
 from .lock_options import add_lock, add_lock_use, add_prune, add_verify_lock
 from .mirror_options import add_bundle, add_mirror
 from .options import (
+    HOW,
     WHAT,
     add_archives,
     add_choices,
@@ -166,6 +168,9 @@ def _add_env(env: Parser) -> None:
 
 def _add_verify(verify: Parser) -> None:
     _add_installed(verify, needed=False)
+    verify.group(HOW).add_argument(
+        "--load", action="store_true", help="load the library too, in a child process (no GPU needed)"
+    )
     add_verify_lock(verify)
 
 
@@ -197,7 +202,10 @@ _COMMANDS = (
         _add_env,
     ),
     _Command(
-        "verify [LABEL|PREFIX]", "upkeep:verify", "compare installed files with their record", _add_verify
+        "verify [LABEL|PREFIX]",
+        "upkeep:verify",
+        "see whether installed files are as recorded, fit each other, and load",
+        _add_verify,
     ),
     _Command("remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", _add_installed),
     _Command("lock [LABEL]...", "locks:lock", "write down, digest by digest, what releases are", add_lock),
@@ -213,6 +221,12 @@ _COMMANDS = (
         "bundles:bundle",
         "pack releases into one file, for machines without a network",
         add_bundle,
+    ),
+    _Command(
+        "export KIND [LABEL]...",
+        "exports:export",
+        "print what CMake, Bazel, Nix, Docker, ... fetch a release by",
+        add_export,
     ),
 )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..asking import plain_product
 from ..errors import NotInstalled, PrefixError, UsageError, VerificationFailed
+from ..findings import Finding, faults
 from ..layout import RECORD_NAME
 from ..manifest.labels import ReleaseLabel
 from ..manifest.targets import CudaVariant, parse_platform
@@ -15,12 +16,14 @@ from ..prefix.installed import Prefix, find_directories
 from ..prefix.removing import remove_prefix
 from ..prefix.space import disk_errors
 from .facts import prefix_facts
-from .output import Output
+from .verdicts import tell_findings
 from .words import layout_of, named_path
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+
+    from .output import Output
 
 __all__ = ["remove", "verify"]
 
@@ -29,30 +32,39 @@ _LEVELS = 5
 
 
 def verify(arguments: argparse.Namespace, output: Output) -> int:
-    """Compare every file of the named prefixes with their records; exit code 9 when anything differs."""
-    prefixes, faults = _compared(arguments)
-    if faults:
-        # The differences are the failure, and --quiet hides no failure.
-        plain = Output(json=output.json, quiet=False)
-        for fault in faults:
-            plain.note(fault)
-        count = "1 difference" if len(faults) == 1 else f"{len(faults)} differences"
-        bad = dict.fromkeys(fault.partition(": ")[0] for fault in faults)
-        beside = " or the lock" if arguments.lock else ""
-        raise VerificationFailed(f"{count} from the record{beside}", where=", ".join(bad), findings=faults)
+    """Look at every file of the named prefixes, and with ``--load`` load them; exit code 9 for any fault."""
+    prefixes, findings = _examined(arguments)
+    tell_findings(findings, output)
+    bad = {path: faults(found) for path, found in findings.items() if faults(found)}
+    if bad:
+        count = sum(map(len, bad.values()))
+        raise VerificationFailed(
+            "1 fault" if count == 1 else f"{count} faults",
+            where=", ".join(map(str, bad)),
+            findings=[
+                {"prefix": str(path), **finding.facts()}
+                for path, found in findings.items()
+                for finding in found
+            ],
+        )
     output.result(
         "\n".join(f"{prefix.path}: as recorded" for prefix in prefixes),
-        {"prefixes": [{**prefix_facts(prefix), "findings": []} for prefix in prefixes]},
+        {
+            "prefixes": [
+                {**prefix_facts(prefix), "findings": [each.facts() for each in findings[prefix.path]]}
+                for prefix in prefixes
+            ]
+        },
     )
     return 0
 
 
-def _compared(arguments: argparse.Namespace) -> tuple[list[Prefix], list[str]]:
-    """Return the prefixes that are meant, and every difference from their records and from the lock."""
+def _examined(arguments: argparse.Namespace) -> tuple[list[Prefix], dict[Path, list[Finding]]]:
+    """Return the prefixes that are meant, and what is to be said of each place, damaged ones included."""
+    if arguments.lock is None and arguments.target is None:
+        raise UsageError("a LABEL or a PREFIX is needed, or a --lock")
     if arguments.lock is None:
-        if arguments.target is None:
-            raise UsageError("a LABEL or a PREFIX is needed, or a --lock")
-        (prefixes, damaged), faults = _named(arguments), list[str]()
+        (prefixes, damaged), findings = _named(arguments), dict[Path, list[Finding]]()
     else:
         from ..locking.file import read_lock
         from .lock_verifying import beside_lock
@@ -60,12 +72,26 @@ def _compared(arguments: argparse.Namespace) -> tuple[list[Prefix], list[str]]:
         lock = read_lock(arguments.lock)
         prefixes, damaged = _named(arguments)
         levels = {path: _levels(path, arguments) for path in damaged}
-        faults, apart = beside_lock(lock, arguments, prefixes, levels)
+        findings, apart = beside_lock(lock, arguments, prefixes, levels)
         prefixes = [prefix for prefix in prefixes if prefix.path not in apart]
         damaged = {path: error for path, error in damaged.items() if path not in apart}
-    faults.extend(f"{path}: {RECORD_NAME}: {error.cause}" for path, error in damaged.items())
-    faults.extend(f"{prefix.path}: {finding}" for prefix in prefixes for finding in prefix.verify())
-    return prefixes, faults
+    for path, error in damaged.items():
+        findings[path] = [Finding(code="record-damaged", where=RECORD_NAME, detail=error.cause)]
+    for prefix in prefixes:
+        findings.setdefault(prefix.path, []).extend((*prefix.verify(), *_loaded(prefix, arguments)))
+    return prefixes, findings
+
+
+def _loaded(prefix: Prefix, arguments: argparse.Namespace) -> Sequence[Finding]:
+    """Return what loading shows, where it is asked for."""
+    if not arguments.load:
+        return ()
+    from ..doctor.loading import load
+
+    try:
+        return load(prefix, os.environ)
+    except OSError as error:
+        raise PrefixError(f"no child process: {error.strerror}", phase="load", where=prefix.path) from error
 
 
 def remove(arguments: argparse.Namespace, output: Output) -> int:

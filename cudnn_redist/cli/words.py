@@ -23,6 +23,7 @@ __all__ = [
     "layout_of",
     "locked_plans_of",
     "named_path",
+    "named_sources",
     "only_label",
     "plan_of",
     "sources_of",
@@ -110,6 +111,18 @@ def named_path(target: str) -> Path | None:
 
 
 def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the sources to ask: ``named_sources``; with ``--no-fallback`` it is an error where there are none."""
+    named = named_sources(arguments)
+    if arguments.no_fallback and not named:
+        raise UsageError(
+            "no source is named, and --no-fallback (or CUDNN_REDIST_NO_FALLBACK) lets nobody else be asked: "
+            "give --source or set CUDNN_REDIST_SOURCE",
+            phase="source",
+        )
+    return named
+
+
+def named_sources(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the sources of ``--source``, else those of ``CUDNN_REDIST_SOURCE`` (separated by blanks)."""
     return tuple(arguments.source or os.environ.get("CUDNN_REDIST_SOURCE", "").split())
 
@@ -124,6 +137,7 @@ def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
         "min_speed": arguments.min_speed,
         "ca_file": arguments.ca_file,
         "offline": arguments.offline,
+        "same_host": arguments.no_fallback,
     }
     known = {name: value for name, value in given.items() if value is not None}
     return TransferOptions(netrc=_netrc(), **known)

@@ -1,4 +1,4 @@
-"""A prefix against its record: what is missing, changed, extra or of another version."""
+"""A prefix against its record, and its libraries against each other and this machine."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import posixpath
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from ..findings import Finding
+from ..host import Machine, is_platform_of
 from ..layout import RECORD_NAME
+from ..libc import glibc_version
+from .libraries import examine
 from .symlinks import link_target
 from .versions import other_versions
 
@@ -22,40 +25,31 @@ if TYPE_CHECKING:
     from .installed import Prefix
     from .record import Entry
 
-__all__ = ["Finding", "check"]
+__all__ = ["check"]
 
 # Large enough that reading costs nothing beside hashing, small enough that a signal is heard between two.
 _PIECE = 1024 * 1024
 
-FindingKind = Literal["missing", "changed", "extra", "unreadable", "version"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One difference: where, of what kind, and a sentence."""
-
-    path: str
-    kind: FindingKind
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.path}: {self.detail}"
-
 
 def check(prefix: Prefix) -> tuple[Finding, ...]:
-    """Read every file of ``prefix``, on all cores, and return how it differs from its record, sorted by path."""
+    """Read every file of ``prefix``, on all cores, and return what is to be said of it, sorted by path.
+
+    A note is a finding too: ``findings.faults`` picks those that make the prefix unfit.
+    """
     comparison = _Comparison(prefix)
     with ThreadPoolExecutor() as pool:
         try:
+            libraries = pool.submit(comparison.libraries)
             found = [
                 *filter(None, pool.map(comparison.of, comparison.recorded.values())),
                 *comparison.extras(),
                 *comparison.versions(),
+                *libraries.result(),
             ]
         finally:
             # Of what is under way nobody wants to hear any more when Ctrl-C comes.
             comparison.stopped.set()
-    return tuple(sorted(found, key=lambda finding: finding.path))
+    return tuple(sorted(found, key=lambda finding: finding.where))
 
 
 class _Buffer(threading.local):
@@ -80,10 +74,12 @@ class _Comparison:
         try:
             detail = self._difference(self._root / entry.path, entry)
         except (FileNotFoundError, NotADirectoryError):
-            return Finding(path=entry.path, kind="missing", detail=f"the record has a {entry.kind} here")
+            return Finding(
+                code="file-missing", where=entry.path, detail=f"the record has a {entry.kind} here"
+            )
         except OSError as error:
             return _unreadable(entry.path, error)
-        return Finding(path=entry.path, kind="changed", detail=detail) if detail else None
+        return Finding(code="file-changed", where=entry.path, detail=detail) if detail else None
 
     def extras(self) -> Iterator[Finding]:
         """Yield what the record does not have, and where none can look for it."""
@@ -101,14 +97,20 @@ class _Comparison:
         record = self._prefix.record
         for path, version in other_versions(self._root, record):
             detail = f"says {version}, recorded as {record.version}"
-            yield Finding(path=path, kind="version", detail=detail)
+            yield Finding(code="version-differs", where=path, detail=detail)
+
+    def libraries(self) -> list[Finding]:
+        """Return what the libraries say of themselves that does not fit."""
+        record = self._prefix.record
+        glibc = glibc_version() if is_platform_of(Machine.this(), record.platform) else None
+        return list(examine(self._root, record, glibc=glibc))
 
     def _extra(self, path: str) -> Finding:
         try:
             kind = _kind((self._root / path).lstat().st_mode)
         except OSError as error:
             return _unreadable(path, error)
-        return Finding(path=path, kind="extra", detail=f"a {kind} that the record does not have")
+        return Finding(code="file-extra", where=path, detail=f"a {kind} that the record does not have")
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()
@@ -152,7 +154,7 @@ class _Comparison:
 
 
 def _unreadable(path: str, error: OSError) -> Finding:
-    return Finding(path=path, kind="unreadable", detail=str(error.strerror))
+    return Finding(code="file-unreadable", where=path, detail=str(error.strerror))
 
 
 def _behind(link: Entry, recorded: dict[str, Entry]) -> Entry:

@@ -70,4 +70,6 @@ def require_apart(directory: Path) -> None:
 def stage_places(layout: Layout) -> Iterator[Path]:
     """Yield the directories under a root that prefixes, and so stages, lie in."""
     for depth in ("*/*/*", "*/*/*/*"):
-        yield from (path for path in layout.root.glob(depth) if not path.name.startswith("."))
+        # A run that failed removes directories that it leaves empty, also while they are listed.
+        with contextlib.suppress(FileNotFoundError):
+            yield from (path for path in layout.root.glob(depth) if not path.name.startswith("."))

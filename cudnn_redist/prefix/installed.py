@@ -19,8 +19,8 @@ from .symlinks import link_target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ..findings import Finding
     from ..manifest.labels import ReleaseLabel
-    from .check import Finding
 
 __all__ = ["Prefix", "answer", "answer_at", "find_directories", "find_prefixes"]
 
@@ -86,7 +86,10 @@ class Prefix:
         return sorted(name for name in found if name not in known)
 
     def verify(self) -> tuple[Finding, ...]:
-        """Compare every file with the record; an empty tuple means that nothing differs."""
+        """Compare every file with the record, and the libraries with each other and with this machine.
+
+        An empty tuple means that there is nothing to say; a finding may be a mere note, as its ``severity`` tells.
+        """
         from .check import check
 
         return check(self)

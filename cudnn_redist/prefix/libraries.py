@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from typing import TYPE_CHECKING
 
 from ..binaries import Binary, NotABinary, read_binary
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["examine"]
 
-_LIBRARY = re.compile(r"(?:.*/)?(?:[^/]+\.so(?:\.[0-9]+)*|[^/]+\.dll)")
+# Other products' archives may well hold plugins, and programs for other machines.
+_LIBRARY = re.compile(r"(?:.*/)?(?:libcudnn[^/]*\.so(?:\.[0-9]+)*|cudnn[^/]*\.dll)")
 # What the parts of a platform's name mean to a library; ``linux-sbsa`` and ``linux-aarch64`` are both 64-bit Arm.
 _MACHINES = {
     "x86_64": "x86_64",
@@ -26,22 +28,21 @@ _MACHINES = {
     "arm64": "aarch64",
     "ppc64le": "ppc64le",
 }
-# Named by every libcudnn.so.9, shipped by no release that was seen.
-_NEVER_SHIPPED = re.compile(r"libcudnn_ext\.so")
 _GLIBC = re.compile(r"GLIBC_([0-9]+)\.([0-9]+)(?:\.[0-9]+)?")
 
 
 def examine(root: Path, record: Record, *, glibc: tuple[int, int] | None = None) -> Iterator[Finding]:
-    """Yield what is wrong with the recorded libraries below ``root``.
+    """Yield what is wrong with the recorded libraries of cuDNN below ``root``.
 
-    ``glibc`` is the version of this machine's C library, where the prefix is meant for this machine. Files that are
-    missing or may not be read are passed over: comparing with the record tells of them.
+    ``glibc`` is the version of this machine's C library, where the prefix is meant for this machine. What is missing,
+    no file or may not be read is passed over: comparing with the record tells of it.
     """
     found: dict[str, Binary] = {}
     for entry in record.entries:
         if entry.kind == "file" and _LIBRARY.fullmatch(entry.path):
             try:
-                found[entry.path] = read_binary(root / entry.path)
+                if stat.S_ISREG((root / entry.path).lstat().st_mode):
+                    found[entry.path] = read_binary(root / entry.path)
             except NotABinary as error:
                 yield Finding(code="library-damaged", where=entry.path, detail=str(error))
             except OSError:
@@ -77,14 +78,17 @@ def _glibc_of(symbol_version: tuple[str, str]) -> tuple[int, int]:
 
 
 def _named_not_shipped(found: Mapping[str, Binary], names: set[str]) -> Iterator[Finding]:
-    """Yield each library that any of the set names and the archive does not have, once."""
-    namers: dict[str, str] = {}
+    """Yield, by the first library that names it, what any of the set names and the archive does not have."""
+    told: set[str] = set()
     for path, binary in sorted(found.items()):
-        for name in (*binary.needed, *binary.named):
-            if "cudnn" in name and not _NEVER_SHIPPED.match(name) and not _is_shipped(name, names):
-                namers.setdefault(name, path)
-    for name, path in sorted(namers.items()):
-        yield Finding(code="named-not-shipped", where=path, detail=f"names {name}")
+        absent = {
+            name
+            for name in (*binary.needed, *binary.named)
+            if "cudnn" in name and name not in told and not _is_shipped(name, names)
+        }
+        if absent:
+            told |= absent
+            yield Finding(code="named-not-shipped", where=path, detail=f"names {', '.join(sorted(absent))}")
 
 
 def _is_shipped(name: str, names: set[str]) -> bool:

@@ -65,11 +65,18 @@ def remove_tree(path: Path) -> None:
 def sweep(directories: Iterable[Path]) -> None:
     """Remove stages and prefixes moved aside that killed runs left in ``directories``."""
     for directory in directories:
-        for pattern in (STAGE_PATTERN, ASIDE_PATTERN):
-            for leftover in directory.glob(pattern):
-                with contextlib.suppress(OSError):
-                    if left_behind(leftover.name, touched=leftover.lstat().st_mtime):
-                        _remove_at_once(leftover)
+        for leftover in _leftovers(directory):
+            with contextlib.suppress(OSError):
+                if left_behind(leftover.name, touched=leftover.lstat().st_mtime):
+                    _remove_at_once(leftover)
+
+
+def _leftovers(directory: Path) -> list[Path]:
+    """List stages and prefixes moved aside; a run that failed may remove the directory meanwhile."""
+    try:
+        return [path for pattern in (STAGE_PATTERN, ASIDE_PATTERN) for path in directory.glob(pattern)]
+    except FileNotFoundError:
+        return []
 
 
 def _remove_at_once(leftover: Path) -> None:

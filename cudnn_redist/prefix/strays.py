@@ -20,7 +20,9 @@ _DAY = 24 * 3600.0
 def sweep_strays(root: Path) -> None:
     """Remove the lock files, and the manifests that were being kept, that lie under ``root`` for more than a day."""
     for pattern in STRAY_PATTERNS:
-        sweep_files(root.glob(pattern))
+        # Whoever had the last turn removes the directory, also while it is listed.
+        with contextlib.suppress(FileNotFoundError):
+            sweep_files(root.glob(pattern))
 
 
 def sweep_files(files: Iterable[Path]) -> None:
