@@ -32,7 +32,7 @@ class Query:
     ``component``: ``None`` is the manifest's main one. ``platforms``: those the wish may mean, two for
     ``linux/arm64`` alone. ``cuda``: ``None`` is the newest that is offered and that ``runnable``, the newest
     CUDA of the host's driver (``None``: unknown), allows. ``version``: a four-part label that the manifest
-    must hold.
+    must hold. ``parts``: those of the archive that are wanted, sorted; none is all of it.
     """
 
     component: str | None
@@ -42,6 +42,7 @@ class Query:
     cuda_reason: str
     runnable: CudaVariant | None = None
     version: ReleaseLabel | None = None
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -31,12 +31,13 @@ class Unpacked:
     """A complete tree below ``root``: the archive's single top folder, else the destination itself.
 
     ``members`` are relative to ``root`` and sorted; a directory is among them whether the archive names it or
-    not, so that the list depends on the archive alone. ``notes`` are sentences about what this machine could
-    not do as the archive has it.
+    not, so that the list depends on the archive alone. ``passed_over`` is the rest of the archive, which was not
+    wanted. ``notes`` are sentences about what could not be done as the archive has it.
     """
 
     root: Path
     members: tuple[Member, ...]
+    passed_over: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
 
 

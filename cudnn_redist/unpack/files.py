@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["PIECE", "NewFile", "repeat_file", "restore_mtime"]
+__all__ = ["PIECE", "NewFile", "PassedOver", "is_case_folded", "repeat_file", "restore_mtime"]
 
 PIECE = 1 << 20
 """Bytes in one step of decoding, hashing and writing: large enough to drown the interpreter's share."""
@@ -76,6 +76,24 @@ class NewFile:
             restore_mtime(self.path, self.mtime)
 
 
+class PassedOver(NewFile):
+    """A file that is judged as every other and never written: ``path`` is only what it would have had."""
+
+    def __enter__(self) -> Self:
+        self._digest = hashlib.sha256()
+        return self
+
+    def append(self, piece: bytes) -> None:
+        """Count a piece."""
+        self.size += len(piece)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.sha256 = self._digest.hexdigest()
+
+
 def repeat_file(original: NewFile, path: Path) -> None:
     """Give a finished file a second name: a hard link, or a copy where the file system has none."""
     try:
@@ -95,3 +113,13 @@ def restore_mtime(path: Path, mtime: float, *, follow_symlinks: bool = True) -> 
     whole = int(seconds)
     nanoseconds = whole * 1_000_000_000 + int((seconds - whole) * 1_000_000_000)
     os.utime(path, ns=(nanoseconds, nanoseconds), follow_symlinks=follow_symlinks)
+
+
+def is_case_folded(directory: Path) -> bool:
+    """Return whether the file system finds a file by another spelling of its name."""
+    probe = directory / ".Case-Probe"
+    probe.touch(exist_ok=False)
+    try:
+        return (directory / ".cASE-pROBE").exists()
+    finally:
+        probe.unlink()

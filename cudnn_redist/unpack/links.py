@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .names import Unsafe, shown
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-__all__ = ["resolve"]
+__all__ = ["Lead", "resolve"]
 
 # As many as Linux follows (path_resolution(7)); a longer chain would be unusable where it is installed.
 _MOST_LINKS = 40
@@ -17,10 +17,17 @@ _MOST_LINKS = 40
 _MOST_STEPS = 1000
 
 
+class Lead(NamedTuple):
+    """Where a link leads: the file or directory at its ``end``, and the other links on the way."""
+
+    end: str
+    through: tuple[str, ...]
+
+
 def resolve(
     link: str, *, links: Mapping[str, str], directories: Container[str], files: Container[str], top: str
-) -> str:
-    """Return the path of the file or directory that ``link`` ends at; every step stays at or below ``top``.
+) -> Lead:
+    """Return where ``link`` leads; every step stays at or below ``top``.
 
     Paths are relative to the destination, ``top`` is the directory that becomes the prefix (``""`` for the
     destination itself). A chain is followed link by link, as the kernel would, so that no detour leaves the
@@ -28,24 +35,24 @@ def resolve(
     """
     here = link.rpartition("/")[0]
     ahead = _steps(links[link])
-    followed = 1
+    through: list[str] = []
     for _ in range(_MOST_STEPS):
         if not ahead:
-            return here
+            return Lead(here, tuple(through))
         step = ahead.pop()
         if step == "..":
             here = _parent(here, top=top, target=links[link])
             continue
         path = f"{here}/{step}" if here else step
         if path in links:
-            followed += 1
-            if followed > _MOST_LINKS:
+            through.append(path)
+            if len(through) >= _MOST_LINKS:
                 raise Unsafe(f"is a link that passes more than {_MOST_LINKS} links")
             ahead += _steps(links[path])
         elif path in directories:
             here = path
         elif path in files and not ahead:
-            return path
+            return Lead(path, tuple(through))
         else:
             raise Unsafe(f"is a link to {shown(links[link])}, which is not in the archive")
     raise Unsafe(f"is a link that takes more than {_MOST_STEPS} steps")

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
 from .contents import Unpacked, listed
-from .files import NewFile, repeat_file, restore_mtime
+from .files import NewFile, PassedOver, is_case_folded, repeat_file, restore_mtime
+from .kept import kept_names
 from .links import resolve
 from .names import Unsafe, check_target, folded, judging, member_path, shown
-from .options import DEFAULTS, UnpackOptions
+from .options import DEFAULTS, UnpackOptions, everything
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterator
     from pathlib import Path
+
+    from .links import Lead
+    from .options import Wanted
 
 __all__ = ["Tree"]
 
@@ -33,7 +37,7 @@ class Tree:
 
     ``name`` is the archive's, for errors. ``folds_case`` says whether the destination's file system takes
     ``A`` and ``a`` for one name (``None``: try it out), ``windows`` whether Windows' reserved names are
-    refused, and ``make_link`` is called as ``os.symlink`` is.
+    refused, and ``make_link`` is called as ``os.symlink`` is. What is not ``wanted`` is judged and not written.
 
     All methods raise ``ArchiveError`` for a member that must not be written, and ``OSError`` where the disk
     objects. They are for one thread; the files they return may each be written by another.
@@ -45,6 +49,7 @@ class Tree:
         *,
         name: str,
         options: UnpackOptions = DEFAULTS,
+        wanted: Wanted = everything,
         folds_case: bool | None = None,
         windows: bool = os.name == "nt",
         make_link: Callable[..., None] = os.symlink,
@@ -54,7 +59,8 @@ class Tree:
         self._destination = destination
         self._name = name
         self._options = options
-        self._folds_case = _folds_case(destination) if folds_case is None else folds_case
+        self._wanted = wanted
+        self._folds_case = is_case_folded(destination) if folds_case is None else folds_case
         self._windows = windows
         self._make_link = make_link
         self._taken: dict[str, str] = {}
@@ -82,7 +88,8 @@ class Tree:
         with judging(name, self._name):
             path = self._claim(name)
             self._reserve(size)
-        file = NewFile(self._destination / path, executable=bool(mode & 0o111), mtime=mtime)
+        kind = NewFile if self._wanted(path, link=False) else PassedOver
+        file = kind(self._destination / path, executable=bool(mode & 0o111), mtime=mtime)
         self._files[path] = file
         return file
 
@@ -102,22 +109,36 @@ class Tree:
                 raise Unsafe(f"is a hard link to {shown(target)}, which is no earlier file")
             path = self._claim(name)
             self._reserve(original.size)
-        self._files[path] = self._repeated[path] = original
+            if self._wanted(path, link=False):
+                self._repeated[path] = original
+                if isinstance(original, PassedOver):
+                    raise Unsafe(f"is a hard link to {shown(target)}, which is in no part that is chosen")
+        self._files[path] = original
 
     def finish(self) -> Unpacked:
         """Make the links, set the times of directories, list the tree. All files must have been written."""
         if not self._files:
             raise ArchiveError("the archive holds no file", where=self._name)
         top = self._single_top()
-        ends = self._resolve_links(top)
+        leads = self._resolve_links(top)
+        kept = kept_names(
+            self._wanted, top=top, directories=self._directories, files=self._files, links=leads
+        )
         for path, original in self._repeated.items():
             repeat_file(original, self._destination / path)
-        notes = self._make_links(ends)
-        for path, mtime in self._directories.items():
-            if mtime is not None:
-                restore_mtime(self._destination / path, mtime)
-        members = listed(top, directories=self._directories, files=self._files, links=self._links)
-        return Unpacked(root=self._destination / top, members=members, notes=notes)
+        notes = (
+            *self._make_links({path: leads[path].end for path in leads if path in kept}),
+            *self._left_out(kept, top),
+        )
+        self._finish_directories(kept)
+        every = listed(top, directories=self._directories, files=self._files, links=self._links)
+        place = f"{top}/" if top else ""
+        return Unpacked(
+            root=self._destination / top,
+            members=tuple(member for member in every if place + member.path in kept),
+            passed_over=tuple(member for member in every if place + member.path not in kept),
+            notes=notes,
+        )
 
     def _claim(self, name: str) -> str:
         path = member_path(name, windows=self._windows)
@@ -174,15 +195,31 @@ class Tree:
         top = tops.pop()
         return "" if tops or top not in self._directories else top
 
-    def _resolve_links(self, top: str) -> dict[str, str]:
-        """Return where each link ends."""
-        ends = {}
+    def _finish_directories(self, kept: Container[str]) -> None:
+        """Remove what has become empty, innermost first, and set the times of the rest."""
+        for path in sorted(self._directories, reverse=True):
+            if path not in kept:
+                (self._destination / path).rmdir()
+        for path, mtime in self._directories.items():
+            if path in kept and mtime is not None:
+                restore_mtime(self._destination / path, mtime)
+
+    def _left_out(self, kept: Container[str], top: str) -> Iterator[str]:
+        """Say which wanted links are not made."""
+        left = [path for path in self._links if path not in kept and self._wanted(path, link=True)]
+        if left:
+            named = shown(left[0][len(top) + 1 if top else 0 :])
+            yield f"{len(left)} links (the first is {named}) are left out: no chosen part has what they lead to"
+
+    def _resolve_links(self, top: str) -> dict[str, Lead]:
+        """Return where each link leads."""
+        leads = {}
         for path in self._links:
             with judging(path, self._name):
-                ends[path] = resolve(
+                leads[path] = resolve(
                     path, links=self._links, directories=self._directories, files=self._files, top=top
                 )
-        return ends
+        return leads
 
     def _make_links(self, ends: dict[str, str]) -> tuple[str, ...]:
         """Make the links, or give their files a second name where this account may make none (C57)."""
@@ -211,13 +248,3 @@ class Tree:
         self._make_link(target, place, target_is_directory=to_directory)
         if os.utime in os.supports_follow_symlinks:
             restore_mtime(place, self._link_mtimes[path], follow_symlinks=False)
-
-
-def _folds_case(directory: Path) -> bool:
-    """Return whether the file system finds a file by another spelling of its name."""
-    probe = directory / ".Case-Probe"
-    probe.touch(exist_ok=False)
-    try:
-        return (directory / ".cASE-pROBE").exists()
-    finally:
-        probe.unlink()

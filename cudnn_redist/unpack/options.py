@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["DEFAULTS", "UnpackOptions"]
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Wanted(Protocol):
+        """Says whether a file, or a symbolic ``link``, is to be written."""
+
+        def __call__(self, path: str, *, link: bool) -> bool:
+            """Return the answer for one path of the archive."""
+
+
+__all__ = ["DEFAULTS", "UnpackOptions", "everything"]
 
 _GIB = 1 << 30
 
@@ -27,3 +38,8 @@ class UnpackOptions:
 
 
 DEFAULTS = UnpackOptions()
+
+
+def everything(path: str, *, link: bool) -> bool:  # noqa: ARG001 - what every answer is asked
+    """Want the whole archive."""
+    return True
