@@ -188,10 +188,10 @@ class _Installation:
         if not prefix.looks_whole():
             self._warn(f"{archive.prefix} is damaged and is installed again")
             return None
-        found = prefix.record.archive_sha256
-        if found == archive.sha256:
+        found, same_parts = prefix.record.archive_sha256, prefix.record.parts == archive.parts
+        if found == archive.sha256 and same_parts:
             return prefix
-        if self._exact:
+        if self._exact or not same_parts:
             return None
         names = "lock" if self._plan.lock else "manifest now"
         cause = f"holds archive {found}, but the {names} names {archive.sha256}; --force installs that"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Layout",
     "aside_path",
     "leaving_path",
+    "parted",
     "stage_path",
     "stored_archive",
 ]
@@ -39,9 +41,13 @@ class Layout:
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", self.root.absolute())
 
-    def prefix(self, *levels: str | None) -> Path:
-        """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out."""
-        return self.root.joinpath(*(level for level in levels if level is not None))
+    def prefix(self, *levels: str | None, parts: Sequence[str] = ()) -> Path:
+        """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out.
+
+        ``parts`` of an archive lie beside the whole: ``cuda13+dev+runtime``.
+        """
+        *above, last = (level for level in levels if level is not None)
+        return self.root.joinpath(*above, "+".join((last, *parts)))
 
     def kept_manifest(self, product: str, url: str) -> Path:
         """Return where the manifest of an installed label is kept, byte for byte as it came from ``url``.
@@ -84,6 +90,12 @@ def aside_path(target: Path, mark: str) -> Path:
 def leaving_path(target: Path, mark: str) -> Path:
     """Return what the record of ``target`` is called while the prefix is deleted where it stands."""
     return target / f".cudnn-redist-{mark}.gone"
+
+
+def parted(name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the last level of a prefix and the parts, from the name of its directory."""
+    level, *parts = name.split("+")
+    return level, tuple(parts)
 
 
 def stored_archive(store: Path, sha256: str) -> Path:

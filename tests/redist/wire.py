@@ -22,6 +22,7 @@ _BEGINNING = re.compile(rb"[A-Z]+( |$)")
 _HEAD_LIMIT = 64 * 1024
 _PIECE = 128 * 1024
 _PIECES_PER_SECOND = 20
+_HAND_OVER_SECONDS = 1
 
 
 class HangUp(Exception):
@@ -92,12 +93,25 @@ class Wire:
 
     def _end(self, reply: Reply) -> None:
         if reply.ending == "rst":
+            self._hand_over()
             # SO_LINGER with a time of zero makes close() send RST instead of FIN.
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif reply.ending == "stall":
             with contextlib.suppress(ConnectionError):
                 while self._socket.recv(1024):
                     pass
+
+    def _hand_over(self) -> None:
+        """Wait until the client's side has all that was sent (Linux tells): a reset throws away the rest."""
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+            import termios
+
+            deadline = time.monotonic() + _HAND_OVER_SECONDS
+            waiting = b"more"
+            while waiting != bytes(4) and time.monotonic() < deadline:
+                time.sleep(0.001)
+                waiting = fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4))
 
 
 def _keeps(asked: Asked, reply: Reply) -> bool:
