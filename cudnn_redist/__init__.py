@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import errors
+    from .adoption.adopting import adopt
     from .catalog import labels, plan
     from .delivery import Progress
+    from .doctor.preloading import Preloaded, preload
     from .fetcher import fetch
+    from .findings import Finding
     from .installer import InstallOptions, install
     from .locking.making import lock
     from .locking.model import Lock
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from .manifest.labels import ReleaseLabel
     from .manifest.models import Archive, Component, Manifest
     from .planner import Plan, PlannedArchive
-    from .prefix.check import Finding
     from .prefix.installed import Prefix
     from .prefix.record import Record
     from .source.base import TransferOptions
@@ -34,24 +36,27 @@ __version__ = "0.1.0"
 _HOMES = {
     "Archive": "manifest.models",
     "Component": "manifest.models",
-    "Finding": "prefix.check",
+    "Finding": "findings",
     "InstallOptions": "installer",
     "Lock": "locking.model",
     "Manifest": "manifest.models",
     "Plan": "planner",
     "PlannedArchive": "planner",
     "Prefix": "prefix.installed",
+    "Preloaded": "doctor.preloading",
     "Progress": "delivery",
     "Query": "manifest.choosing",
     "Record": "prefix.record",
     "ReleaseLabel": "manifest.labels",
     "TransferOptions": "source.base",
     "UnpackOptions": "unpack.options",
+    "adopt": "adoption.adopting",
     "fetch": "fetcher",
     "install": "installer",
     "labels": "catalog",
     "lock": "locking.making",
     "plan": "catalog",
+    "preload": "doctor.preloading",
 }
 
 __all__ = [
@@ -64,6 +69,7 @@ __all__ = [
     "Plan",
     "PlannedArchive",
     "Prefix",
+    "Preloaded",
     "Progress",
     "Query",
     "Record",
@@ -71,12 +77,14 @@ __all__ = [
     "TransferOptions",
     "UnpackOptions",
     "__version__",
+    "adopt",
     "errors",
     "fetch",
     "install",
     "labels",
     "lock",
     "plan",
+    "preload",
 ]
 
 

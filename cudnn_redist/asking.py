@@ -12,6 +12,7 @@ from .host import Machine, find_toolkit, host_platform
 from .manifest.choosing import Query
 from .manifest.labels import ReleaseLabel
 from .manifest.targets import CudaVariant, Platform, is_plain_name, parse_platform
+from .parts import named_parts
 
 __all__ = [
     "LATEST",
@@ -50,15 +51,19 @@ def ask(
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
+    parts: str | Sequence[str] | None = None,
     channel: str | None = None,
     machine: Machine | None = None,
 ) -> Ask:
     """Return every combination of the given choices as a query; the ``product`` is cudnn without another.
 
+    ``parts`` are no choice: all those given make one prefix.
+
     What is not given is answered by ``machine`` (platform, CUDA; this one by default) or by the manifest
     (component). Raises ``UsageError`` for a word that makes no sense, or a machine that has no answer.
     """
     wanted = parse_label(label)
+    chosen_parts = named_parts(several(parts))
     machine = machine or Machine.this()
     version = wanted if wanted is not None and len(wanted.numbers) > _LABEL_PARTS else None
     queries = tuple(
@@ -70,6 +75,7 @@ def ask(
             cuda_reason=cuda_reason,
             runnable=runnable,
             version=version,
+            parts=chosen_parts,
         )
         for name, (platforms, platform_reason), (variant, cuda_reason, runnable) in combinations(
             _components(several(component)),

@@ -12,16 +12,21 @@ if TYPE_CHECKING:
     from .errors import RedistError
     from .planner import PlannedArchive
 
-__all__ = ["reported"]
+__all__ = ["deciding", "reported"]
+
+
+def deciding(failures: Sequence[RedistError]) -> RedistError:
+    """Return the failure that counts: the first, but that a source has no such archive is the least of the reasons."""
+    return next((each for each in failures if not isinstance(each, ArchiveWithdrawn)), failures[0])
 
 
 def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> RedistError:
     """Return the error for an archive that every source failed to give, one failure each, in their order.
 
-    The first counts, but that a source has no such archive is the least of the reasons. What was wanted is added
-    where it is gone (C41), and the manifest that made the promise where the bytes break it (C07).
+    The deciding one, to which what was wanted is added where it is gone (C41), and the manifest that made the promise
+    where the bytes break it (C07).
     """
-    failure = next((each for each in failures if not isinstance(each, ArchiveWithdrawn)), failures[0])
+    failure = deciding(failures)
     told: RedistError = failure
     if isinstance(failure, ArchiveWithdrawn):
         wanted = f"{archive.component} {archive.label} for {archive.platform}"

@@ -78,6 +78,7 @@ def plan(
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
+    parts: str | Sequence[str] | None = None,
     sources: Sequence[str] = (),
     channel: str | None = None,
     root: str | Path | None = None,
@@ -92,9 +93,10 @@ def plan(
 
     ``label`` is a release (``9.27.0``), the newest of several (``9.27``, ``9``) or ``latest``; the ``product`` is
     cudnn without another. ``sources`` are HTTP roots, ``file:`` URLs, directories or bundles, in the order to try;
-    NVIDIA's root without any. With a ``channel`` they are content-addressed servers of NVIDIA's newer shape. Where
-    platform or CUDA are not given, this machine decides; ``reasons`` of the plan say how. ``refresh`` reads the
-    manifest again though it is kept in ``root``; ``manifest_sha256`` is what its digest must be. Raises
+    NVIDIA's root without any. ``parts`` (runtime, dev, headers, static) of an archive make a prefix of their own, and
+    the whole is downloaded all the same. With a ``channel`` they are content-addressed servers of NVIDIA's newer
+    shape. Where platform or CUDA are not given, this machine decides; ``reasons`` of the plan say how. ``refresh``
+    reads the manifest again though it is kept in ``root``; ``manifest_sha256`` is what its digest must be. Raises
     ``UsageError``, ``NotAvailableError``, ``ManifestError``, ``ManifestChanged`` or ``TransferError``.
 
     With ``lock`` (a file, or a ``Lock``) no manifest is read: the lock says what there is, ``label`` chooses among
@@ -119,6 +121,7 @@ def plan(
                 component=component,
                 platform=platform,
                 cuda=cuda,
+                parts=parts,
                 sources=sources,
                 root=root,
                 unchanged=locked,
@@ -128,7 +131,15 @@ def plan(
     if label is None or locked:
         raise UsageError("a label is needed, or a lock" if label is None else "locked needs a lock")
     return plan_asked(
-        ask(label, product=product, component=component, platform=platform, cuda=cuda, channel=channel),
+        ask(
+            label,
+            product=product,
+            component=component,
+            platform=platform,
+            cuda=cuda,
+            parts=parts,
+            channel=channel,
+        ),
         sources=sources,
         root=root,
         refresh=refresh,

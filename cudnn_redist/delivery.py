@@ -127,7 +127,7 @@ class Delivery:
 
     def _from_source(self, url: str, archive: PlannedArchive, stage: Stage) -> Delivered:
         if is_local(url):
-            with self.sources.directory.open_archive(url) as file:
+            with self.sources.local.open_archive(url) as file:
                 return self._from_file(file, url, archive, stage)
         try:
             return self._download(url, archive, stage, fresh=False)
@@ -212,15 +212,33 @@ class Delivery:
         try:
             kind = kind_of(reader.peek(HEAD_SIZE), name=name)
             if kind is not Kind.ZIP and not self.verify_first:
-                unpacked = unpack(reader, stage.path, name=name, kind=kind, options=options, progress=written)
+                unpacked = unpack(
+                    reader,
+                    stage.path,
+                    name=name,
+                    kind=kind,
+                    options=options,
+                    wanted=archive.wants,
+                    progress=written,
+                )
                 reader.finish()
                 return unpacked
             reader.finish()
             with whole() as file:
                 if kind is Kind.ZIP:
-                    return unpack_zip(file, stage.path, name=name, options=options, progress=written)
+                    return unpack_zip(
+                        file, stage.path, name=name, options=options, wanted=archive.wants, progress=written
+                    )
                 again = FileReader(file, Judge(archive.expected, where=where))
-                unpacked = unpack(again, stage.path, name=name, kind=kind, options=options, progress=written)
+                unpacked = unpack(
+                    again,
+                    stage.path,
+                    name=name,
+                    kind=kind,
+                    options=options,
+                    wanted=archive.wants,
+                    progress=written,
+                )
                 again.finish()
                 return unpacked
         except ArchiveError:

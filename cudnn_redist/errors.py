@@ -282,13 +282,13 @@ class LockMismatch(RedistError):
 
 
 class VerificationFailed(RedistError):
-    """A prefix is not what its record says; ``findings`` names each difference."""
+    """A prefix is not what its record says, or not fit for use; ``findings`` has each difference."""
 
     exit_code = 9
     default_phase = "verify"
 
     def __init__(
-        self, cause: str, *, phase: str | None = None, where: object = None, findings: Sequence[str] = ()
+        self, cause: str, *, phase: str | None = None, where: object = None, findings: Sequence[Any] = ()
     ) -> None:
         self.findings = tuple(findings)
         super().__init__(cause, phase=phase, where=where)

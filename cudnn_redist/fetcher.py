@@ -35,6 +35,7 @@ def fetch(
     component: str | None = None,
     platform: str | None = None,
     cuda: str | None = None,
+    parts: str | Sequence[str] | None = None,
     sources: Sequence[str] = (),
     channel: str | None = None,
     root: str | Path | None = None,
@@ -70,6 +71,7 @@ def fetch(
             component=component,
             platform=platform,
             cuda=cuda,
+            parts=parts,
             sources=sources,
             channel=channel,
             root=root,
@@ -80,7 +82,15 @@ def fetch(
             transfer=options.transfer,
         )
         return installed(made)[0]
-    asked = ask(label, product=product, component=component, platform=platform, cuda=cuda, channel=channel)
+    asked = ask(
+        label,
+        product=product,
+        component=component,
+        platform=platform,
+        cuda=cuda,
+        parts=parts,
+        channel=channel,
+    )
     _require_one(len(asked.queries))
     force = options is not None and options.force
     if not (force or refresh):

@@ -28,6 +28,7 @@ __all__ = [
     "driver_cuda",
     "find_toolkit",
     "host_platform",
+    "is_platform_of",
     "proxy_variables",
 ]
 
@@ -107,6 +108,14 @@ def host_platform(machine: Machine) -> tuple[Platform, str]:
     if system == "linux" and arch == "arm64":
         return _arm_linux(machine)
     return Platform(f"{system}-{arch}"), f"this machine ({told})"
+
+
+def is_platform_of(machine: Machine, platform: str) -> bool:
+    """Whether programs of ``platform`` run on ``machine``; ``False`` where nobody can tell."""
+    try:
+        return host_platform(machine)[0] == platform
+    except UsageError:
+        return False
 
 
 def find_toolkit(environ: Mapping[str, str] | None = None, *, root: Path = Path("/")) -> Toolkit | None:

@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsp
 from .errors import ManifestError, UsageError
 
 __all__ = [
+    "CHANNELS_BELOW",
     "NVIDIA_CHANNELS",
     "NVIDIA_ROOT",
     "Folder",
@@ -31,6 +32,9 @@ NVIDIA_ROOT = "https://developer.download.nvidia.com/compute/"
 
 NVIDIA_CHANNELS = "https://packages.nvidia.com/"
 """The content-addressed server, which nvidia-binarchive 0.7.0 names."""
+
+CHANNELS_BELOW = "bin-archive/release/"
+"""Where such a server lists its channels."""
 
 _UNRESERVED_IN_PATH = "/%:@!$&'()*+,;=~"
 
@@ -99,7 +103,7 @@ def channel_folder(source: str, product: str = "") -> Folder:
     Raises ``UsageError`` as ``folders`` does.
     """
     tree, query = _tree(source)
-    below = urljoin(tree, "bin-archive/release/" + (f"{product}/" if product else ""))
+    below = urljoin(tree, CHANNELS_BELOW + (f"{product}/" if product else ""))
     return Folder(url=below, tree=tree, query=query)
 
 

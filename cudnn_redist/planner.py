@@ -11,6 +11,7 @@ from .errors import ManifestError, RedistError, UsageError
 from .layout import Layout
 from .locations import Folder, redacted
 from .manifest.selection import main_component, offers, select
+from .parts import is_chosen, reasons_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +33,7 @@ class PlannedArchive:
     ``urls`` are tried in order; ``size`` is in bytes; ``sha256`` and ``size`` are ``None`` where the manifest has
     none. ``offered`` is what the manifest has of this component: its platforms, and the variants of each; ``is_main``
     whether it is the one that a fetch without ``component`` takes; ``tree`` is the digest that the unpacked tree must
-    have, where a repacked mirror or a lock promises one.
+    have, where a repacked mirror or a lock promises one. ``parts`` are those that the prefix has; none is all.
     """
 
     product: str
@@ -51,6 +52,7 @@ class PlannedArchive:
     manifest_sha256: str
     manifest_date: str | None = None
     tree: str | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -66,6 +68,10 @@ class PlannedArchive:
     def disk_size(self) -> int:
         """Bytes that the archive and its unpacked prefix need at most: an estimate."""
         return (self.size or 0) + self.unpacked_estimate
+
+    def wants(self, path: str, *, link: bool) -> bool:
+        """Whether a file of the archive, or a symbolic ``link``, is for the prefix."""
+        return is_chosen(path, link=link, parts=self.parts)
 
     @property
     def expected(self) -> Expected:
@@ -145,9 +151,9 @@ def make_plan(
         selection = _selected(manifest, query, elsewhere)
         path = selection.archive.relative_path
         chosen[path] = _planned(
-            manifest, selection, label=label, folders=folders, layout=layout, product=product
+            manifest, selection, query, label=label, folders=folders, layout=layout, product=product
         )
-        reasons.update(dict.fromkeys(selection.reasons))
+        reasons.update(dict.fromkeys((*selection.reasons, *reasons_for(query.parts))))
     return Plan(
         product=product,
         label=label,
@@ -171,6 +177,7 @@ def _selected(manifest: Manifest, query: Query, elsewhere: Iterable[Manifest]) -
 def _planned(
     manifest: Manifest,
     selection: Selection,
+    query: Query,
     *,
     label: str,
     folders: Sequence[Folder],
@@ -195,9 +202,11 @@ def _planned(
         manifest_sha256=manifest.sha256,
         manifest_date=manifest.date,
         tree=archive.tree,
+        parts=query.parts,
     )
     return replace(planned, prefix=_prefix(layout, planned))
 
 
 def _prefix(layout: Layout, archive: PlannedArchive) -> Path:
-    return layout.prefix(archive.product, archive.label, archive.component, archive.platform, archive.variant)
+    levels = (archive.product, archive.label, archive.component, archive.platform, archive.variant)
+    return layout.prefix(*levels, parts=archive.parts)

@@ -45,6 +45,7 @@ ROOMS = (
     "recording",
     "installer",
     "fetcher",
+    "adoption",
     "export",
     "mirroring",
     "doctor",

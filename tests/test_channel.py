@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from redist import RedistPool, RedistServer, RedistTree
-from redist.command import run_command
+from redist.command import Completed, run_command
 
 from cudnn_redist import errors, fetch, plan
 from cudnn_redist.catalog import channels, labels
@@ -147,3 +147,79 @@ def test_a_classic_source_has_no_channels(words: tuple[str, ...], kind: type, tm
     tree = RedistTree(tmp_path / "classic")
     done = run_command(*words, "--source", tree.path, "--root", tmp_path / "r", "--json")
     assert (done.code, json.loads(done.out)["error"]["type"]) == (3, kind.__name__)
+
+
+def locked(server: RedistServer, folder: Path, *words: str) -> dict[str, Any]:
+    """Run ``lock`` in ``folder`` with the server as its source, and return the file."""
+    done = run_command("lock", *words, "--source", server.url, "--root", folder / "r", cwd=folder)
+    assert done.code == 0, done.err
+    parsed: dict[str, Any] = json.loads((folder / "cudnn-redist.lock").read_bytes())
+    return parsed
+
+
+def test_a_lock_remembers_the_channel_and_where_the_manifest_is(
+    server: RedistServer, pool: RedistPool, tmp_path: Path
+) -> None:
+    (release,) = locked(server, tmp_path, "9", "--channel", "stable")["releases"]
+    manifest = next((pool.release / "cudnn" / "9.27.0").iterdir())
+    place = manifest.relative_to(pool.path).as_posix()
+    assert (release["label"], release["manifest"]["channel"]) == ("9.27.0", "stable")
+    assert release["manifest"]["url"] == f"{server.url}{place}"
+    assert release["manifest"]["sha256"] == manifest.stem
+    assert all(archive["url"].startswith(f"{server.url}bin-archive/pool/") for archive in release["archives"])
+
+
+@pytest.mark.parametrize("source", ["as-locked", "another", "directory"])
+def test_a_lock_of_a_channel_is_fetched(
+    source: str, server: RedistServer, pool: RedistPool, tmp_path: Path
+) -> None:
+    locked(server, tmp_path, "9.27.0", "--channel", "stable")
+    with RedistServer(pool.path) as other:
+        named = {
+            "as-locked": (),
+            "another": ("--source", other.url),
+            "directory": ("--source", str(pool.path)),
+        }
+        for extra in ((), ("--locked", "--force")):
+            done = run_command(
+                "fetch",
+                "--lock",
+                "cudnn-redist.lock",
+                *WORDS,
+                *named[source],
+                *extra,
+                "--root",
+                "r",
+                cwd=tmp_path,
+            )
+            assert (done.code, done.out) == (0, f"{tmp_path}/r/cudnn/9.27.0/cudnn/linux-x86_64/cuda13\n"), (
+                done.err
+            )
+
+
+def test_a_lock_of_a_channel_is_compared_with_it_and_moves_along_it(
+    server: RedistServer, pool: RedistPool, tmp_path: Path
+) -> None:
+    locked(server, tmp_path, "9", "--channel", "stable")
+    environment = {"CUDNN_REDIST_ROOT": str(tmp_path / "r")}
+
+    def run(*words: str) -> Completed:
+        return run_command("lock", *words, cwd=tmp_path, env=environment)
+
+    assert (run("--check").code, run("--outdated").out) == (0, "")
+    tree = RedistTree(tmp_path / "tree")
+    tree.add_release("9.27.1")
+    pool.add_release(tree, "9.27.1")
+    assert "9.27.1 fits, 9.27.1 is the newest" in run("--outdated").out
+    assert run("--upgrade").out.startswith("cudnn 9.27.0: upgraded to 9.27.1")
+    upgraded = json.loads((tmp_path / "cudnn-redist.lock").read_bytes())["releases"][0]["manifest"]
+    assert (upgraded["channel"], "/9.27.1/" in upgraded["url"]) == ("stable", True)
+    edit(pool, sha256="ab" * 32)
+    assert run("--check").code == 5
+
+
+@pytest.mark.parametrize("mode", ["--check", "--outdated", "--upgrade", "--from-installed"])
+def test_a_lock_that_exists_names_its_channel_itself(mode: str, server: RedistServer, tmp_path: Path) -> None:
+    locked(server, tmp_path, "9.27.0", "--channel", "stable")
+    done = run_command("lock", mode, "--channel", "beta", cwd=tmp_path)
+    assert (done.code, "--channel has no meaning here" in done.err) == (2, True)

@@ -42,11 +42,12 @@ def test_symlinks_stay_relative_links(redist_tree: RedistTree, root: Path) -> No
     (prefix,) = install(planned(redist_tree.path, root))
     names = ["libcudnn.so", "libcudnn.so.9", "libcudnn.so.9.27.0"]
     assert [str((prefix.lib_dir / name).readlink()) for name in names[:2]] == names[1:]
-    assert stat.S_ISREG((prefix.lib_dir / names[2]).lstat().st_mode)
+    file = (prefix.lib_dir / names[2]).lstat()
+    assert stat.S_ISREG(file.st_mode)
     recorded = {entry.path: entry for entry in prefix.record.entries}
     assert [recorded[f"lib/{name}"].target for name in names] == [*names[1:], None]
     real = recorded["lib/libcudnn.so.9.27.0"]
-    assert (real.kind, real.executable, real.size) == ("file", True, 48_064)
+    assert (real.kind, real.executable, real.size) == ("file", True, file.st_size)
 
 
 def test_owner_write_is_added_and_execute_bits_are_kept(redist_tree: RedistTree, root: Path) -> None:

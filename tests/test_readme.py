@@ -13,6 +13,7 @@ from redist import RedistServer, RedistTree
 from redist.command import run_command
 
 from cudnn_redist import errors
+from cudnn_redist.findings import CODES
 
 PROJECT = Path(__file__).parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -106,6 +107,14 @@ def test_usage_blocks_equal_the_help(command: str) -> None:
     title = " ".join(["$ cudnn-redist", *words])
     (block,) = (block for block in blocks("text") if block.startswith(f"{title}\n"))
     assert block.removeprefix(f"{title}\n") == shown.out
+
+
+def test_the_codes_of_findings_are_those_of_the_program() -> None:
+    table = README.partition("| code | severity | meaning |")[2].partition("\n\n")[0]
+    rows = [row.split("|")[1:3] for row in table.splitlines()[2:]]
+    told = {code: severity.strip() for names, severity in rows for code in re.findall(r"`([a-z-]+)`", names)}
+    assert len(told) > 20
+    assert told == {code: CODES[code].severity for code in told}
 
 
 def test_exit_codes_are_those_of_the_classes() -> None:

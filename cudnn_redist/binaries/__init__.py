@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .binary import Binary, NotABinary
-from .reading import read_binary
+from .reading import read_binary, read_symbols
+from .symbols import Symbols
 
-__all__ = ["Binary", "NotABinary", "read_binary"]
+__all__ = ["Binary", "NotABinary", "Symbols", "read_binary", "read_symbols"]

@@ -1,16 +1,22 @@
 """ELF shared libraries, by their program headers and the dynamic section (System V ABI, chapters 4 and 5).
 
-Section headers are used for one thing, to find the constants; the loader needs none, and neither do the rest here.
+Section headers are used to find the constants and what cuDNN exports; the loader needs none, nor does the rest here.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .binary import Binary, NotABinary, cudnn_names
+from .binary import Binary, NotABinary, cudnn_texts, pieces
 
-__all__ = ["ELF_MAGIC", "read_elf"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .binary import Data
+
+__all__ = ["ELF_MAGIC", "Elf", "read_elf"]
 
 ELF_MAGIC = b"\x7fELF"
 
@@ -18,8 +24,13 @@ _MACHINES = {3: "i386", 21: "ppc64le", 40: "arm", 62: "x86_64", 183: "aarch64", 
 _SHARED_OBJECT = 3
 _LOAD, _DYNAMIC = 1, 2
 _NULL, _NEEDED, _STRTAB, _SONAME, _RPATH, _RUNPATH = 0, 1, 5, 14, 15, 29
+_DYNAMIC_SYMBOLS = 11
+# st_name, st_info, st_other, st_shndx, st_value, st_size
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELEASE_SYMBOL = re.compile(rb"\0cudnn_[a-z]+(?:_infer|_train)?_version(?=\0)")
 _VERNEED, _VERNEEDNUM = 0x6FFFFFFE, 0x6FFFFFFF
-_MOST_ENTRIES = 65536
+# Many times what a real library has; a damaged count must not keep the reader busy.
+_MOST_ENTRIES = 8192
 
 
 class _Segment(NamedTuple):
@@ -33,10 +44,10 @@ class _Segment(NamedTuple):
     alignment: int
 
 
-class _Elf:
+class Elf:
     """The parts of a 64-bit little-endian file; every access checks that it stays inside."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: Data) -> None:
         self.data = data
         # e_type, e_machine, e_version, e_entry, e_phoff, e_shoff, e_flags, e_ehsize, then counts and sizes
         fields = self.unpack("<HHIQQQIHHHHHH", 16)
@@ -49,9 +60,10 @@ class _Elf:
         ]
 
     def unpack(self, layout: str, offset: int) -> tuple[int, ...]:
+        """Return numbers that stand at ``offset``; ``NotABinary`` where the file ends before them."""
         try:
-            return struct.unpack_from(layout, self.data, offset)
-        except (struct.error, OverflowError) as error:
+            return struct.unpack(layout, self.data[offset : offset + struct.calcsize(layout)])
+        except struct.error as error:
             raise NotABinary(f"an ELF file that ends early: {error}") from error
 
     def offset_of(self, address: int) -> int:
@@ -63,8 +75,7 @@ class _Elf:
 
     def text(self, offset: int) -> str:
         """Return the text that begins at ``offset`` and ends with NUL."""
-        window = bytes(self.data[offset : offset + 4096])
-        text, end, _ = window.partition(b"\0")
+        text, end, _ = self.data[offset : offset + 4096].partition(b"\0")
         if not end:
             raise NotABinary("a name in the ELF file has no end")
         return text.decode("utf-8", "surrogateescape")
@@ -82,26 +93,65 @@ class _Elf:
                 found.append((tag, value))
         return found
 
-    def constants(self) -> memoryview:
-        """Return the section of constants; an empty view where the file has no such section."""
+    def constants(self) -> Iterator[bytes]:
+        """Yield the section of constants, in pieces that overlap by more than a name is long."""
         if not self._sections or self._section_names >= self._section_count:
-            return self.data[:0]
+            return
         names = self._section(self._section_names)[4]
         for place in range(self._section_count):
             name, _, _, _, offset, size, *_ = self._section(place)
             if self.text(names + name) == ".rodata":
-                return self.data[offset : offset + size]
-        return self.data[:0]
+                yield from pieces(self.data, offset, size)
+
+    def section_of(self, kind: int) -> tuple[int, int, int] | None:
+        """Return offset, size and linked section of the first section of a kind (``sh_type``)."""
+        for place in range(self._section_count if self._sections else 0):
+            _, found, _, _, offset, size, link, *_ = self._section(place)
+            if found == kind:
+                return offset, size, link
+        return None
+
+    def section_at(self, place: int) -> tuple[int, int]:
+        """Return offset and size of a section by its number."""
+        _, _, _, _, offset, size, *_ = self._section(place)
+        return offset, size
+
+    def release(self) -> str | None:
+        """Return the release in a symbol such as ``cudnn_ops_infer_version``: what cuDNN's parts compare as they meet.
+
+        It is a number of four bytes, one each for major, minor and patch: 0x091b00 is 9.27.0.
+        """
+        table = self.section_of(_DYNAMIC_SYMBOLS)
+        if table is None:
+            return None
+        offset, size, link = table
+        texts_at, texts_size = self.section_at(link)
+        texts = self.data[texts_at : texts_at + texts_size]
+        names = {match.start() + 1 for match in _RELEASE_SYMBOL.finditer(texts)}
+        address = self._defined(offset, size, names) if names else None
+        if address is None:
+            return None
+        number = self.unpack("<I", self.offset_of(address))[0]
+        return f"{number >> 16}.{number >> 8 & 0xFF}.{number & 0xFF}"
+
+    def _defined(self, offset: int, size: int, names: set[int]) -> int | None:
+        """Return the address of a four-byte symbol that this library defines under one of ``names``."""
+        table = self.data[offset : offset + size]
+        whole = len(table) // _SYMBOL.size * _SYMBOL.size
+        for name, _, _, section, address, length in _SYMBOL.iter_unpack(table[:whole]):
+            if name in names and section and length == 4:  # noqa: PLR2004 - as the docstring says
+                return int(address)
+        return None
 
     def _section(self, place: int) -> tuple[int, ...]:
         return self.unpack("<IIQQQQIIQQ", self._sections + place * self._section_size)
 
 
-def read_elf(data: memoryview) -> Binary:
+def read_elf(data: Data) -> Binary:
     """Read a 64-bit little-endian shared library; ``NotABinary`` for every other file, damaged ones included."""
-    if bytes(data[4:6]) != b"\x02\x01":
+    if data[4:6] != b"\x02\x01":
         raise NotABinary("an ELF file that is not 64-bit little-endian")
-    elf = _Elf(data)
+    elf = Elf(data)
     if elf.kind != _SHARED_OBJECT:
         raise NotABinary("an ELF file, but no shared library")
     entries = elf.dynamic()
@@ -113,19 +163,21 @@ def read_elf(data: memoryview) -> Binary:
     def named(tag: int) -> str | None:
         return elf.text(texts + values[tag]) if tag in values else None
 
+    names, release = cudnn_texts(elf.constants())
     return Binary(
         format="elf",
         machine=_MACHINES.get(elf.machine, f"machine {elf.machine}"),
         soname=named(_SONAME),
         needed=tuple(elf.text(texts + value) for tag, value in entries if tag == _NEEDED),
-        named=cudnn_names([elf.constants()]),
+        named=names,
         rpath=named(_RPATH),
         runpath=named(_RUNPATH),
         symbol_versions=_symbol_versions(elf, values, texts),
+        release=elf.release() or release,
     )
 
 
-def _symbol_versions(elf: _Elf, values: dict[int, int], texts: int) -> tuple[tuple[str, str], ...]:
+def _symbol_versions(elf: Elf, values: dict[int, int], texts: int) -> tuple[tuple[str, str], ...]:
     """Return (library, version) pairs (LSB core specification, "Symbol Versioning", version requirements)."""
     found: list[tuple[str, str]] = []
     if _VERNEED not in values:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .binary import Binary, NotABinary, cudnn_names
+from .binary import Binary, NotABinary, cudnn_texts, pieces
+
+if TYPE_CHECKING:
+    from .binary import Data
 
 __all__ = ["PE_MAGIC", "read_pe"]
 
@@ -28,10 +31,10 @@ class _Section(NamedTuple):
 class _Pe:
     """The headers of a PE32+ file; every access checks that it stays inside."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: Data) -> None:
         self.data = data
         (start,) = self.unpack("<I", 0x3C)
-        if bytes(data[start : start + 4]) != b"PE\0\0":
+        if data[start : start + 4] != b"PE\0\0":
             raise NotABinary("a DOS program, no DLL")
         self.machine, count, _, _, _, optional_size, self.flags = self.unpack("<HHIIIHH", start + 4)
         self._optional = start + 24
@@ -41,8 +44,8 @@ class _Pe:
 
     def unpack(self, layout: str, offset: int) -> tuple[int, ...]:
         try:
-            return struct.unpack_from(layout, self.data, offset)
-        except (struct.error, OverflowError) as error:
+            return struct.unpack(layout, self.data[offset : offset + struct.calcsize(layout)])
+        except struct.error as error:
             raise NotABinary(f"a PE file that ends early: {error}") from error
 
     def imports(self) -> tuple[str, ...]:
@@ -62,7 +65,7 @@ class _Pe:
         return tuple(found)
 
     def _section(self, offset: int) -> _Section:
-        name = bytes(self.data[offset : offset + 8]).rstrip(b"\0").decode("ascii", "replace")
+        name = self.data[offset : offset + 8].rstrip(b"\0").decode("ascii", "replace")
         _, address, size, start = self.unpack("<IIII", offset + 8)
         return _Section(name, address, start, size)
 
@@ -73,25 +76,28 @@ class _Pe:
         raise NotABinary(f"address {address:#x} lies in no section of the PE file")
 
     def _text(self, offset: int) -> str:
-        text, end, _ = bytes(self.data[offset : offset + 512]).partition(b"\0")
+        text, end, _ = self.data[offset : offset + 512].partition(b"\0")
         if not end:
             raise NotABinary("a name in the PE file has no end")
         return text.decode("ascii", "replace")
 
 
-def read_pe(data: memoryview) -> Binary:
+def read_pe(data: Data) -> Binary:
     """Read a 64-bit DLL; ``NotABinary`` for every other file, damaged ones included."""
     pe = _Pe(data)
     if pe.magic != _PE32_PLUS or not pe.flags & _DLL:
         raise NotABinary("a PE file, but no 64-bit DLL")
-    constants = [
-        data[section.offset : section.offset + section.size]
+    constants = (
+        piece
         for section in pe.sections
         if section.name == ".rdata"
-    ]
+        for piece in pieces(data, section.offset, section.size)
+    )
+    names, release = cudnn_texts(constants)
     return Binary(
         format="pe",
         machine=_MACHINES.get(pe.machine, f"machine {pe.machine:#x}"),
         needed=pe.imports(),
-        named=cudnn_names(constants),
+        named=names,
+        release=release,
     )

@@ -22,9 +22,9 @@ _READER_GONE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: the one that README's table of exit codes gives it."""
     words = list(sys.argv[1:] if argv is None else argv)
-    output = Output(
-        json="--json" in words, quiet="--quiet" in words or "-q" in words, debug="--debug" in words
-    )
+    # What follows "--" are the words of another program.
+    ours = words[: words.index("--")] if "--" in words else words
+    output = Output(json="--json" in ours, quiet="--quiet" in ours or "-q" in ours, debug="--debug" in ours)
     try:
         with ending_promptly():
             return _ended(words, output)

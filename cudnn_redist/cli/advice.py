@@ -46,7 +46,11 @@ def told(error: RedistError) -> str:
 
 def _next_step(error: RedistError) -> str:
     match error:
-        case TransferError(phase="proxy") | TransferError(status=HTTPStatus.UNAUTHORIZED):
+        case (
+            ArchiveError(phase="adopt")
+            | TransferError(phase="proxy")
+            | TransferError(status=HTTPStatus.UNAUTHORIZED)
+        ):
             return ""
         case TransientTransferError(phase="download"):
             return "what has arrived is kept, and the same command goes on from there"

@@ -70,9 +70,12 @@ def _of_lock(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...
 
 
 def _locked(arguments: argparse.Namespace, output: Output) -> tuple[Plan, ...]:
+    from .cautions import caution
+
     plans = locked_plans_of(arguments)
     for reason in dict.fromkeys(reason for plan in plans for reason in plan.reasons):
         output.note(reason)
+    caution([archive for plan in plans for archive in plan.archives], output, strict=arguments.strict)
     count = sum(len(plan.archives) for plan in plans)
     _require_one_for_link(arguments.link, count)
     if arguments.dest is not None and count != 1:
@@ -109,15 +112,23 @@ def _answered(asked: Ask, arguments: argparse.Namespace, output: Output) -> tupl
     )
     if prefixes is not None:
         _require_one_for_link(arguments.link, len(prefixes))
+        if arguments.strict:
+            from .cautions import caution
+
+            caution([prefix.record for prefix in prefixes], output, strict=True)
         for prefix in prefixes:
-            output.note(f"already there: {prefix.path}")
+            adopted = " (adopted: nobody vouches for it)" if prefix.record.unproven else ""
+            output.note(f"already there: {prefix.path}{adopted}")
     return prefixes
 
 
 def _planned(asked: Ask, arguments: argparse.Namespace, output: Output, *, refresh: bool) -> Plan:
+    from .cautions import caution
+
     plan = plan_of(arguments, asked, refresh=refresh)
     for reason in plan.reasons:
         output.note(reason)
+    caution(plan.archives, output, strict=arguments.strict)
     _require_one_for_link(arguments.link, len(plan.archives))
     return _with_dest(plan, arguments)
 
@@ -145,7 +156,20 @@ def _installed(plan: Plan, arguments: argparse.Namespace, output: Output) -> tup
         unpacking=UnpackOptions(threads=arguments.threads, budget=arguments.memory),
     )
     with Display(plan, output, wanted=not (arguments.no_progress or arguments.quiet)) as display:
-        return install(plan, dest=arguments.dest, options=options, progress=display.show)
+        prefixes = install(plan, dest=arguments.dest, options=options, progress=display.show)
+    for prefix in prefixes:
+        _tell_saved(prefix, output)
+    return prefixes
+
+
+def _tell_saved(prefix: Prefix, output: Output) -> None:
+    """Say what the parts of an archive save; without parts they save nothing."""
+    record = prefix.record
+    if record.parts:
+        output.note(
+            f"only {', '.join(record.parts)}: saves {record.disk_saved:,} bytes of disk; "
+            f"the download is the same {record.archive_size:,} bytes"
+        )
 
 
 def _told(plan: Plan) -> tuple[str, dict[str, Any]]:

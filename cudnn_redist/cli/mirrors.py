@@ -42,7 +42,8 @@ def mirror(arguments: argparse.Namespace, output: Output) -> int:
         )
     for label, absent in found.absent.items():
         if absent:
-            output.note(f"{label}: {len(absent)} archives of its manifest are not in this mirror")
+            count = "1 archive" if len(absent) == 1 else f"{len(absent)} archives"
+            output.note(f"{label}: {count} of its manifest not in this mirror")
     for place in found.pruned:
         output.note(f"removed: {place}")
     facts = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..parts import PARTS
 from .values import count, directory_variable, path, positive, seconds, sha256, switch_variable, word
 
 if TYPE_CHECKING:
@@ -11,19 +12,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOW",
+    "TO",
     "WHAT",
     "add_archives",
     "add_choices",
     "add_manner",
+    "add_parts",
     "add_patience",
     "add_places",
     "add_product",
     "add_root",
     "add_sources",
+    "add_strict",
     "add_telling",
 ]
 
-WHAT, _FROM, _TO = "what", "from where", "where"
+WHAT, _FROM, TO = "what", "from where", "where"
 HOW, _TOLD = "how", "what is told"
 
 
@@ -37,6 +41,17 @@ def add_choices(parser: Parser, *, otherwise: str = "this machine's", product: s
     add("--cuda", action="append", metavar="V", help=f"12, 12.8, cuda13, ... ({otherwise}); repeatable")
 
 
+def add_parts(parser: Parser, *, otherwise: str = "all of it") -> None:
+    """Add which parts of an archive; ``otherwise`` is what silence means."""
+    parser.group(WHAT).add_argument(
+        "--only",
+        action="append",
+        choices=PARTS,
+        metavar="PART",
+        help=f"{', '.join(PARTS)}: of the archive only that ({otherwise}); repeatable",
+    )
+
+
 def add_product(parser: Parser, *, default: str | None = "cudnn") -> None:
     """Add which product; ``default`` is what silence means."""
     parser.group(WHAT).add_argument(
@@ -44,10 +59,10 @@ def add_product(parser: Parser, *, default: str | None = "cudnn") -> None:
     )
 
 
-def add_sources(parser: Parser, *, pinned: bool = True, channels: bool = True) -> None:
+def add_sources(parser: Parser, *, pinned: bool = True, copied: bool = False) -> None:
     """Add the sources and what to think of their manifests.
 
-    ``pinned``: there is one manifest, whose digest may be given; ``channels``: the sources may have some.
+    ``pinned``: there is one manifest, whose digest may be given. What is ``copied`` is the classic tree as it is now.
     """
     add = parser.group(_FROM).add_argument
     add(
@@ -70,10 +85,11 @@ def add_sources(parser: Parser, *, pinned: bool = True, channels: bool = True) -
         default=switch_variable("CUDNN_REDIST_NO_FALLBACK"),
         help="ask the hosts of the named sources and nobody else (CUDNN_REDIST_NO_FALLBACK=1)",
     )
-    add("--refresh", action="store_true", help="read the manifest again, though it is kept")
+    if not copied:
+        add("--refresh", action="store_true", help="read the manifest again, though it is kept")
     if pinned:
         add("--manifest-sha256", type=sha256, metavar="HEX", help="refuse any other manifest")
-    if channels:
+    if not copied:
         add(
             "--channel",
             type=word,
@@ -97,7 +113,7 @@ def add_archives(parser: Parser) -> None:
 def add_places(parser: Parser) -> None:
     """Add every place where a prefix may go."""
     add_root(parser)
-    add = parser.group(_TO).add_argument
+    add = parser.group(TO).add_argument
     add(
         "--dest",
         type=path,
@@ -110,7 +126,7 @@ def add_places(parser: Parser) -> None:
 
 def add_root(parser: Parser) -> None:
     """Add the root."""
-    parser.group(_TO).add_argument(
+    parser.group(TO).add_argument(
         "--root",
         type=path,
         metavar="DIR",
@@ -126,6 +142,15 @@ def add_manner(parser: Parser) -> None:
     add("--durable", action="store_true", help="flush to the disk before publishing")
     add("--threads", type=positive, metavar="N", help="threads that decode (all cores)")
     add("--memory", type=positive, metavar="BYTES", help="bytes of xz blocks under way (40 MiB a thread)")
+
+
+def add_strict(parser: Parser) -> None:
+    """Add what to do about a release that cannot run here."""
+    parser.group(HOW).add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse (exit code 3) what cannot run on this machine, by driver, GPU, C library or CUDA",
+    )
 
 
 def add_patience(parser: Parser) -> None:

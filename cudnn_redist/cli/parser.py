@@ -13,18 +13,22 @@ from .lock_options import add_lock, add_lock_use, add_prune, add_verify_lock
 from .mirror_options import add_bundle, add_mirror
 from .options import (
     HOW,
+    TO,
     WHAT,
     add_archives,
     add_choices,
     add_manner,
+    add_parts,
     add_patience,
     add_places,
     add_product,
     add_root,
     add_sources,
+    add_strict,
     add_telling,
 )
 from .output import Output, print_result
+from .values import count, path, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,8 +94,8 @@ def _parser(words: Sequence[str]) -> Parser:
         prog="cudnn-redist",
         description="From a cuDNN release label to a verified, versioned local prefix.",
         epilog="COMMAND --help tells more. Exit codes: 0 done, 1 bug, 2 usage, 3 not there, 4 network, "
-        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 not as locked, 9 verify found a fault, "
-        "130 and 143 ended by a signal.",
+        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 not as locked, 9 verify or doctor "
+        "found a fault, 130 and 143 ended by a signal.",
     )
     parser.add_argument("--version", action="version", version=f"cudnn-redist {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="cudnn-redist")
@@ -118,11 +122,13 @@ def _added(commands: _Commands, command: _Command) -> Parser:
 def _add_fetch(fetch: Parser) -> None:
     fetch.group(WHAT).add_argument("labels", metavar="LABEL", nargs="*", help=_LABEL_HELP)
     add_choices(fetch, product=None)
+    add_parts(fetch)
     add_lock_use(fetch)
     add_sources(fetch)
     add_archives(fetch)
     add_places(fetch)
     add_manner(fetch)
+    add_strict(fetch)
     add_patience(fetch)
     add_telling(fetch)
 
@@ -135,6 +141,7 @@ def _add_list(show: Parser) -> None:
     add_product(show, default=None)
     add_sources(show)
     add_root(show)
+    add_strict(show)
     add_patience(show)
     add_telling(show)
 
@@ -142,6 +149,7 @@ def _add_list(show: Parser) -> None:
 def _add_url(url: Parser) -> None:
     url.group(WHAT).add_argument("labels", metavar="LABEL", nargs="*", help=_LABEL_HELP)
     add_choices(url, product=None)
+    add_parts(url)
     add_lock_use(url)
     add_sources(url)
     add_root(url)
@@ -152,6 +160,7 @@ def _add_url(url: Parser) -> None:
 def _add_where(where: Parser) -> None:
     where.group(WHAT).add_argument("label", metavar="LABEL", help="a full label, such as 9.27.0")
     add_choices(where)
+    add_parts(where)
     add_root(where)
     add_telling(where)
 
@@ -162,16 +171,33 @@ def _add_env(env: Parser) -> None:
     add("--for", dest="consumer", required=True, metavar="CONSUMER", help=_CONSUMERS_HELP)
     add("--format", choices=_FORMATS, default="sh", metavar="F", help=f"{', '.join(_FORMATS)} (sh)")
     add_choices(env)
+    add_parts(env)
     add_root(env)
     add_telling(env)
 
 
 def _add_verify(verify: Parser) -> None:
     _add_installed(verify, needed=False)
-    verify.group(HOW).add_argument(
-        "--load", action="store_true", help="load the library too, in a child process (no GPU needed)"
-    )
+    add = verify.group(HOW).add_argument
+    add("--load", action="store_true", help="load the library too, in a child process (no GPU needed)")
+    add("--gpu", action="store_true", help="let it work on the GPU too, in a child process")
     add_verify_lock(verify)
+
+
+def _add_adopt(adopt: Parser) -> None:
+    add = adopt.group(WHAT).add_argument
+    add(
+        "path", type=path, metavar="PATH", help="an archive, a wheel from PyPI, or a directory that has cuDNN"
+    )
+    add("--as", dest="version", metavar="VERSION", help="its version, where nothing in it tells")
+    add("--component", type=word, metavar="C", help="what it is meant to be: cudnn or cudnn_jit")
+    add("--platform", metavar="P", help="linux-sbsa or linux-aarch64, where only that is in doubt")
+    add("--cuda", metavar="V", help="the CUDA it is for, where its name does not tell")
+    add_sources(adopt, pinned=False, copied=True)
+    add_root(adopt)
+    adopt.group(TO).add_argument("--force", action="store_true", help="replace the prefix that is there")
+    add_patience(adopt)
+    add_telling(adopt)
 
 
 def _add_installed(parser: Parser, *, needed: bool = True) -> None:
@@ -182,8 +208,29 @@ def _add_installed(parser: Parser, *, needed: bool = True) -> None:
         help="every prefix of a label that fits, or one directory (./DIR)",
     )
     add_choices(parser, otherwise="any")
+    add_parts(parser, otherwise="any")
     add_root(parser)
     add_telling(parser)
+
+
+def _add_doctor(doctor: Parser) -> None:
+    add = doctor.group(WHAT).add_argument
+    add("command", metavar="COMMAND", nargs="*", help="run this after --, and say what it maps of cuDNN")
+    add("--pid", type=count, metavar="N", help="say what a running process has mapped")
+    add(
+        "--python", action="append", type=path, metavar="PROGRAM", help="look at its packages too; repeatable"
+    )
+    add(
+        "--system-root",
+        type=path,
+        metavar="DIR",
+        help="look at the system whose root is DIR (an image, a chroot)",
+    )
+    add_root(doctor)
+    doctor.group(HOW).add_argument(
+        "--report", action="store_true", help="Markdown for a bug report, without names, home or credentials"
+    )
+    add_telling(doctor)
 
 
 _COMMANDS = (
@@ -204,12 +251,19 @@ _COMMANDS = (
     _Command(
         "verify [LABEL|PREFIX]",
         "upkeep:verify",
-        "see whether installed files are as recorded, fit each other, and load",
+        "see whether prefixes are as recorded, whole, and load",
         _add_verify,
+    ),
+    _Command(
+        "doctor [-- COMMAND...]",
+        "diagnosis:doctor",
+        "say which cuDNNs are here, who would load which, and what is wrong",
+        _add_doctor,
     ),
     _Command("remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", _add_installed),
     _Command("lock [LABEL]...", "locks:lock", "write down, digest by digest, what releases are", add_lock),
     _Command("prune --lock FILE...", "locks:prune", "remove what no lock names", add_prune),
+    _Command("adopt PATH", "adopting:adopt", "make a prefix of a cuDNN that is at hand", _add_adopt),
     _Command(
         "mirror DEST [LABEL]...",
         "mirrors:mirror",

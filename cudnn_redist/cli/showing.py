@@ -141,6 +141,7 @@ def _list_channels(arguments: argparse.Namespace, output: Output) -> None:
 
 def _list_release(arguments: argparse.Namespace, output: Output) -> None:
     from ..catalog import manifest
+    from .cautions import caution_about
 
     found = manifest(
         arguments.label,
@@ -152,6 +153,7 @@ def _list_release(arguments: argparse.Namespace, output: Output) -> None:
         channel=arguments.channel,
         transfer=transfer_of(arguments),
     )
+    caution_about(found, output, strict=arguments.strict)
     output.result("\n".join(_release_lines(found)), manifest_facts(found))
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ..asking import plain_product
 from ..errors import NotInstalled, PrefixError, UsageError, VerificationFailed
 from ..findings import Finding, faults
-from ..layout import RECORD_NAME
+from ..layout import RECORD_NAME, parted
 from ..manifest.labels import ReleaseLabel
 from ..manifest.targets import CudaVariant, parse_platform
+from ..parts import named_parts
 from ..prefix.installed import Prefix, find_directories
 from ..prefix.removing import remove_prefix
 from ..prefix.space import disk_errors
@@ -32,7 +33,7 @@ _LEVELS = 5
 
 
 def verify(arguments: argparse.Namespace, output: Output) -> int:
-    """Look at every file of the named prefixes, and with ``--load`` load them; exit code 9 for any fault."""
+    """Look at every file of the named prefixes, with ``--load`` and ``--gpu`` use them; exit code 9 for any fault."""
     prefixes, findings = _examined(arguments)
     tell_findings(findings, output)
     bad = {path: faults(found) for path, found in findings.items() if faults(found)}
@@ -82,14 +83,17 @@ def _examined(arguments: argparse.Namespace) -> tuple[list[Prefix], dict[Path, l
     return prefixes, findings
 
 
-def _loaded(prefix: Prefix, arguments: argparse.Namespace) -> Sequence[Finding]:
-    """Return what loading shows, where it is asked for."""
-    if not arguments.load:
-        return ()
-    from ..doctor.loading import load
-
+def _loaded(prefix: Prefix, arguments: argparse.Namespace) -> Iterator[Finding]:
+    """Yield what loading shows, and work on a GPU, where they are asked for."""
     try:
-        return load(prefix, os.environ)
+        if arguments.load:
+            from ..doctor.loading import load
+
+            yield from load(prefix, os.environ)
+        if arguments.gpu:
+            from ..doctor.gpu import try_gpu
+
+            yield try_gpu(prefix, os.environ)
     except OSError as error:
         raise PrefixError(f"no child process: {error.strerror}", phase="load", where=prefix.path) from error
 
@@ -125,13 +129,14 @@ def _named(
         try:
             prefix = Prefix.open(directory)
         except PrefixError as error:
-            if not _fits(_levels(directory, arguments), arguments):
+            if not _fits(_levels(directory, arguments), parted(directory.name)[1], arguments):
                 continue
             if isinstance(error.__cause__, OSError) or (surely and version is not None):
                 raise
             damaged[directory] = error
         else:
-            if _fits(prefix.record.levels, arguments) and version in (None, prefix.record.version):
+            fits = _fits(prefix.record.levels, prefix.record.parts, arguments)
+            if fits and version in (None, prefix.record.version):
                 fitting.append(prefix)
     if not fitting and not damaged:
         where = (arguments.target and named_path(arguments.target)) or layout_of(arguments).root
@@ -162,14 +167,15 @@ def _directories(arguments: argparse.Namespace) -> Iterator[tuple[Path, str | No
 def _levels(directory: Path, arguments: argparse.Namespace) -> tuple[str | None, ...]:
     """Return what its place under the root says of a prefix whose record says nothing; see ``Record.levels``."""
     try:
-        names = directory.relative_to(layout_of(arguments).root).parts
+        above = directory.parent.relative_to(layout_of(arguments).root).parts
+        names = (*above, parted(directory.name)[0])
     except ValueError:
         names = ()
     return (*names, *(None,) * _LEVELS)[:_LEVELS]
 
 
-def _fits(levels: Sequence[str | None], arguments: argparse.Namespace) -> bool:
-    """Whether the component, platform and variant of ``levels`` are among those chosen; silence chooses any."""
+def _fits(levels: Sequence[str | None], parts: Sequence[str], arguments: argparse.Namespace) -> bool:
+    """Whether component, platform and variant of ``levels``, and ``parts``, are those chosen; silence chooses any."""
     _, _, component, platform, variant = levels
     platforms = [platform for text in arguments.platform or () for platform in parse_platform(text)]
     cudas = [CudaVariant.asked(text) for text in arguments.cuda or ()]
@@ -178,4 +184,5 @@ def _fits(levels: Sequence[str | None], arguments: argparse.Namespace) -> bool:
         (not arguments.component or component in arguments.component)
         and (not platforms or platform in platforms)
         and (not names or variant in names)
+        and (not arguments.only or tuple(parts) == named_parts(arguments.only))
     )

@@ -27,4 +27,5 @@ def tell_findings(findings: Mapping[Path, Sequence[Finding]], output: Output) ->
             voice.note(f"{begin}{path}: {finding}")
             meant.setdefault(finding.code, voice)
     for code, voice in meant.items():
-        voice.note(f"  {code}: {CODES[code].meaning}; {CODES[code].remedy}")
+        voice.note(f"  {code}: {CODES[code].meaning}")
+        voice.note(f"    to mend it: {CODES[code].remedy}")

@@ -39,6 +39,7 @@ def asked_of(arguments: argparse.Namespace, label: str | None = None) -> Ask:
         component=arguments.component,
         platform=arguments.platform,
         cuda=arguments.cuda,
+        parts=arguments.only,
         channel=getattr(arguments, "channel", None),
     )
 
@@ -72,6 +73,7 @@ def locked_plans_of(arguments: argparse.Namespace) -> tuple[Plan, ...]:
         component=arguments.component,
         platform=arguments.platform,
         cuda=arguments.cuda,
+        parts=arguments.only,
         sources=sources_of(arguments),
         root=arguments.root,
         unchanged=arguments.locked,
@@ -111,8 +113,16 @@ def named_path(target: str) -> Path | None:
 
 
 def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Return the sources to ask: ``named_sources``; with ``--no-fallback`` it is an error where there are none."""
+    """Return the sources to ask: ``named_sources``, or the bundle that ``--lock`` names.
+
+    With ``--no-fallback`` it is an error where there are none.
+    """
     named = named_sources(arguments)
+    lock = getattr(arguments, "lock", None)
+    if lock is not None:
+        from ..locking.file import sources_beside
+
+        named = tuple(sources_beside(lock, named))
     if arguments.no_fallback and not named:
         raise UsageError(
             "no source is named, and --no-fallback (or CUDNN_REDIST_NO_FALLBACK) lets nobody else be asked: "

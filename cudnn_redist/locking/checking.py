@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LabelNotFound, LockMismatch, ManifestChanged
-from ..locations import folders
+from ..locations import CHANNELS_BELOW, folders
 from ..manifest.labels import ReleaseLabel
 from ..opening import opened
 from .comparing import changes
@@ -17,6 +17,7 @@ from .release import described_archives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from ..locations import Folder
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .comparing import Change
     from .model import Lock, LockedArchive, LockedRelease
 
-__all__ = ["Checked", "check", "home", "require_unchanged", "unchanged"]
+__all__ = ["Checked", "check", "home", "opened_home", "require_unchanged", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,7 @@ def require_unchanged(
     transfer: TransferOptions | None = None,
 ) -> Manifest:
     """Return the manifest of ``release``, read again; ``LockMismatch`` unless it is the very one that was locked."""
-    with opened(release.product, sources, root=root, transfer=transfer, otherwise=home(release)) as resolver:
+    with opened_home(release, sources, root=root, transfer=transfer) as resolver:
         return unchanged(resolver, release).manifest
 
 
@@ -103,6 +104,22 @@ def unchanged(resolver: Resolver, release: LockedRelease) -> Resolved:
     except (LabelNotFound, ManifestChanged) as error:
         cause = f"{release.name} is not as locked: {error.cause}"
         raise LockMismatch(cause, where=error.where, differences=[str(error)]) from error
+
+
+def opened_home(
+    release: LockedRelease,
+    sources: Sequence[str],
+    *,
+    root: str | Path | None,
+    transfer: TransferOptions | None,
+) -> AbstractContextManager[Resolver]:
+    """Open ``sources``, or else where the manifest of ``release`` lay when it was locked, and the same channel."""
+    channel, url = release.manifest.channel, release.manifest.url
+    if channel is not None and url is not None and not sources:
+        sources = (url.partition(CHANNELS_BELOW)[0],)
+    return opened(
+        release.product, sources, channel=channel, root=root, transfer=transfer, otherwise=home(release)
+    )
 
 
 def home(release: LockedRelease) -> tuple[Folder, ...]:
@@ -119,7 +136,7 @@ def _checked(
     transfer: TransferOptions | None,
 ) -> Checked:
     label = ReleaseLabel.parse(release.label)
-    with opened(release.product, sources, root=root, transfer=transfer, otherwise=home(release)) as resolver:
+    with opened_home(release, sources, root=root, transfer=transfer) as resolver:
         try:
             resolved = resolver.manifest(label, refresh=True)
         except LabelNotFound:

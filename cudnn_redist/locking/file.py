@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import LockError, PrefixError, UsageError
 from ..renames import replace
 from ..source.bundle import LOCK_NAME, Bundle, is_bundle
 from .model import Lock
 
-__all__ = ["existing_lock", "opened_lock", "read_lock", "write_lock"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["existing_lock", "opened_lock", "read_lock", "sources_beside", "write_lock"]
 
 
 def read_lock(path: str | Path) -> Lock:
@@ -49,6 +53,12 @@ def existing_lock(path: Path) -> Lock | None:
 def opened_lock(given: str | Path | Lock) -> tuple[Lock, str]:
     """Return a lock that was given as a value or as a file, and what to call it."""
     return (given, "the lock") if isinstance(given, Lock) else (read_lock(given), str(given))
+
+
+def sources_beside(lock: str | Path | Lock, sources: Sequence[str]) -> Sequence[str]:
+    """Return ``sources``; without any, the bundle that ``lock`` names, if it is one: it is all that is needed."""
+    named = not isinstance(lock, Lock) and is_bundle(Path(lock))
+    return (str(lock),) if named and not sources else sources
 
 
 def write_lock(path: Path, lock: Lock) -> bool:

@@ -73,8 +73,8 @@ def deviations(archive: LockedArchive, record: Record) -> list[str]:
     found = []
     if record.archive_sha256 != archive.sha256:
         found.append(f"archive sha256 is {record.archive_sha256}, locked as {archive.sha256}")
-    if archive.tree not in (None, record.tree):
-        found.append(f"tree digest is {record.tree}, locked as {archive.tree}")
+    if archive.tree not in (None, record.archive_tree):
+        found.append(f"tree digest is {record.archive_tree}, locked as {archive.tree}")
     return found
 
 
@@ -84,6 +84,9 @@ def _installed(
     """Return the records of each release that is meant, and by which words it was asked for."""
     records: dict[_Name, list[Record]] = defaultdict(list)
     for prefix in find_prefixes(layout, product=product):
+        if prefix.record.unproven:
+            log.warning("%s was adopted and is not locked: no manifest names it", prefix.path)
+            continue
         records[prefix.record.product, ReleaseLabel.parse(prefix.record.label)].append(prefix.record)
     if not records:
         raise NotInstalled(f"no prefix{f' of {product}' if product else ''} is installed", where=layout.root)
@@ -137,18 +140,21 @@ def _release(
 
 def _with_trees(release: LockedRelease, records: Sequence[Record]) -> LockedRelease:
     """Add the tree digests that the records tell; ``LockMismatch`` where one is not of the locked archive."""
-    by_place = {record.levels[2:]: record for record in records}
+    by_place: dict[tuple[str | None, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        by_place[record.levels[2:]].append(record)
     differences: list[str] = []
     archives: list[LockedArchive] = []
     for archive in release.archives:
-        record = by_place.pop(archive.place, None)
-        if record is None:
-            archives.append(archive)
-            continue
+        # The whole and its parts: several prefixes of one archive.
+        found = by_place.pop(archive.place, [])
         differences += [
-            f"{release.name} {spelled(archive.place)}: {each}" for each in deviations(archive, record)
+            f"{release.name} {spelled(archive.place)}: {each}"
+            for record in found
+            for each in deviations(archive, record)
         ]
-        archives.append(archive.model_copy(update={"tree": record.tree}))
+        told = found[0].archive_tree if found else archive.tree
+        archives.append(archive.model_copy(update={"tree": told}))
     if differences:
         raise LockMismatch(
             f"what is installed is not as locked: {'; '.join(differences)}", differences=differences

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from ..asking import LATEST, ask, parse_label, several
 from ..host import default_root
 from ..layout import Layout
+from ..locations import CHANNELS_BELOW
 from ..manifest.labels import ReleaseLabel
-from ..opening import folders_of
-from ..source.bundle import is_bundle
+from ..opening import channel_folders, folders_of
 from ..source.local import is_there
 from .checking import home, require_unchanged
-from .file import opened_lock
-from .model import Lock
-from .planning import plans
+from .file import opened_lock, sources_beside
+from .planning import plans, whole_plans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from ..locations import Folder
     from ..planner import Plan
     from ..source.base import TransferOptions
-    from .model import LockedRelease
+    from .model import Lock, LockedRelease
 
-__all__ = ["locked_plans"]
+__all__ = ["locked_plans", "whole_locked_plans"]
 
 
 def locked_plans(
@@ -37,6 +36,7 @@ def locked_plans(
     component: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
+    parts: str | Sequence[str] | None = None,
     sources: Sequence[str] = (),
     root: str | Path | None = None,
     unchanged: bool = False,
@@ -50,9 +50,8 @@ def locked_plans(
     does not have it) or ``PrefixError`` (the lock may not be read).
     """
     held, origin = opened_lock(lock)
-    if not sources and not isinstance(lock, Lock) and is_bundle(Path(lock)):
-        sources = (str(lock),)
-    asked = ask(LATEST, product=product, component=component, platform=platform, cuda=cuda)
+    sources = sources_beside(lock, sources)
+    asked = ask(LATEST, product=product, component=component, platform=platform, cuda=cuda, parts=parts)
     made = plans(
         held,
         [parse_label(text) for text in several(labels)],
@@ -73,12 +72,23 @@ def locked_plans(
     return tuple(found)
 
 
+def whole_locked_plans(lock: Lock, *, origin: str, sources: Sequence[str] = ()) -> tuple[Plan, ...]:
+    """Return a plan for each release of ``lock`` with all that it locks, for whatever machine; no source is asked.
+
+    Raises ``UsageError`` or ``LockError`` (a path that leaves its source).
+    """
+    folders = {release.name: _folders(sources, release) for release in lock.releases}
+    return whole_plans(lock, origin=origin, layout=Layout(Path()), folders=folders)
+
+
 def _folders(sources: Sequence[str], release: LockedRelease) -> list[Folder]:
     """Return where the archives of ``release`` may lie, as far as it can be told without a request.
 
     Of the two places in a source, the one that has the manifest counts alone: a directory shows it, and of the source
     that the lock was made from the lock says so.
     """
+    if release.manifest.channel is not None:
+        return _channel_folders(sources, release)
     name = ReleaseLabel.parse(release.label).manifest_name
     locked_in = {folder.url for folder in home(release)}
     places = folders_of(sources, release.product)
@@ -88,3 +98,12 @@ def _folders(sources: Sequence[str], release: LockedRelease) -> list[Folder]:
         if folder.url in locked_in or (folder.local and is_there(folder.join(name)))
     }
     return [folder for folder in places if known.get(folder.tree, folder) == folder]
+
+
+def _channel_folders(sources: Sequence[str], release: LockedRelease) -> list[Folder]:
+    """Return where content-addressed ``sources`` have the manifest: its path is the same on every server."""
+    path = (release.manifest.url or "").partition(CHANNELS_BELOW)[2]
+    beside = path[: path.rfind("/") + 1]
+    return [
+        replace(folder, url=folder.url + beside) for folder in (channel_folders(sources) if sources else ())
+    ]

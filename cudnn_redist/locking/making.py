@@ -28,6 +28,7 @@ def lock(
     platform: str | Sequence[str] | None = None,
     cuda: str | Sequence[str] | None = None,
     sources: Sequence[str] = (),
+    channel: str | None = None,
     root: str | Path | None = None,
     refresh: bool = False,
     transfer: TransferOptions | None = None,
@@ -46,7 +47,7 @@ def lock(
         raise UsageError("no label to lock")
     releases: dict[str, LockedRelease] = {}
     product = plain_product(MAIN_PRODUCT if product is None else product)
-    with opened(product, sources, root=root, transfer=transfer) as resolver:
+    with opened(product, sources, channel=channel, root=root, transfer=transfer) as resolver:
         for asked, label in wanted.items():
             resolved = resolver.manifest(label, refresh=refresh)
             if same := releases.get(resolved.label.text):
@@ -58,6 +59,7 @@ def lock(
                 label=resolved.label,
                 chosen=chosen,
                 folder=resolved.folders[0],
+                channel=channel,
             )
     return Lock.of(releases.values())
 

@@ -5,7 +5,8 @@
 RELEASE     ``product``; ``asked``, the label as the user gave it (``9.27``); ``label``, the release that was found
             (``9.27.0``); ``chosen``, what of it was asked for: ``component``, ``platform`` and ``cuda``, each a list,
             empty for all; ``manifest``; ``components``, by name; ``archives``.
-manifest    ``url`` (``null`` where nobody knows it any more), ``sha256``, ``size`` and ``date`` (as published).
+manifest    ``url`` (``null`` where nobody knows it any more), ``channel`` (of a content-addressed server that has it;
+            ``null`` of the classic tree), ``sha256``, ``size`` and ``date`` (as published).
 component   ``main``: whether it is the one that is meant without a name; ``offered``: platform -> variants, all that
             the manifest has, locked or not (the record of a prefix holds the same).
 archive     ``component``, ``version``, ``platform``, ``variant`` (``null`` where it has none), ``relative_path`` (to
@@ -81,9 +82,10 @@ class Chosen(_Locked):
 
 
 class LockedManifest(_Locked):
-    """The manifest: ``size`` in bytes, ``date`` as published."""
+    """The manifest: ``size`` in bytes, ``date`` as published; of a ``channel``, or of the classic tree."""
 
     url: Url | None
+    channel: Text | None = None
     sha256: Sha256
     size: Size | None
     date: Text | None

@@ -21,18 +21,19 @@ from ..manifest.choosing import choose
 from ..manifest.labels import ReleaseLabel, newest
 from ..manifest.targets import Platform
 from ..notes import log
+from ..parts import reasons_for
 from ..planner import Plan, PlannedArchive
 from .names import spelled, version_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..layout import Layout
     from ..locations import Folder
     from ..manifest.choosing import Query
     from .model import Lock, LockedArchive, LockedRelease
 
-__all__ = ["plans"]
+__all__ = ["held_releases", "named_release", "plans", "whole_plans"]
 
 
 def plans(
@@ -51,10 +52,9 @@ def plans(
     those that were chosen when the lock was made, else the main one. ``folders`` are by name of the release where
     its archives may lie; without any, the URLs in the lock count. Raises ``NotAvailableError`` or ``UsageError``.
     """
-    held = [release for release in lock.releases if product in (None, release.product)]
-    if not held:
-        raise _absent(lock.releases, str(product), origin)
-    named = {release.name: (release, label) for label in labels for release in (_named(held, label, origin),)}
+    held = held_releases(lock, product, origin)
+    found = [(named_release(held, label, origin), label) for label in labels]
+    named = {release.name: (release, label) for release, label in found}
     made: list[Plan] = []
     refusals: list[NotAvailableError] = []
     for release, label in named.values() or [(release, None) for release in held]:
@@ -73,14 +73,35 @@ def plans(
     return tuple(made)
 
 
+def whole_plans(
+    lock: Lock, *, origin: str, layout: Layout, folders: Mapping[str, Sequence[Folder]]
+) -> tuple[Plan, ...]:
+    """Return a plan for each release of ``lock`` with all its archives, whatever they are for; else as ``plans``."""
+    return tuple(
+        _Planning(release, origin=origin, layout=layout, folders=folders.get(release.name, ())).whole()
+        for release in lock.releases
+    )
+
+
+def held_releases(lock: Lock, product: str | None, origin: str) -> list[LockedRelease]:
+    """Return the releases of a product, of any without one; ``LabelNotFound`` where there is none."""
+    held = [release for release in lock.releases if product in (None, release.product)]
+    if not held:
+        raise _absent(lock.releases, str(product), origin)
+    return held
+
+
 def _absent(held: Sequence[LockedRelease], wanted: str, origin: str) -> LabelNotFound:
     has = [release.name for release in held]
     cause = f"the lock has no {wanted}; it has {', '.join(has)}"
     return LabelNotFound(cause, phase="lock", where=origin, available=has)
 
 
-def _named(held: Sequence[LockedRelease], label: ReleaseLabel | None, origin: str) -> LockedRelease:
-    """Return the release that ``label`` names: as found, as asked, or the newest that it covers."""
+def named_release(held: Sequence[LockedRelease], label: ReleaseLabel | None, origin: str) -> LockedRelease:
+    """Return the release that ``label`` names: as found, as asked, or the newest that it covers.
+
+    Raises ``LabelNotFound``, or ``UsageError`` where several products have it.
+    """
     text = LATEST if label is None else label.text
     found = [
         release
@@ -115,8 +136,10 @@ class _Planning:
         self._layout = layout
         self._folders = folders
 
+    def whole(self) -> Plan:
+        return self._plan_of([self._planned(archive) for archive in self._release.archives])
+
     def plan(self, queries: Sequence[Query]) -> Plan:
-        release = self._release
         chosen: dict[str, PlannedArchive] = {}
         reasons: dict[str, None] = {}
         refusals: list[NotAvailableError] = []
@@ -129,12 +152,16 @@ class _Planning:
                     raise
                 refusals.append(error)
             else:
-                chosen[archive.relative_path] = self._planned(archive)
-                reasons.update(dict.fromkeys(why))
+                chosen[archive.relative_path] = self._planned(archive, parts=query.parts)
+                reasons.update(dict.fromkeys((*why, *reasons_for(query.parts))))
         if not chosen:
             raise refusals[0]
         for refusal in refusals:
             log.warning("%s; left out", refusal)
+        return self._plan_of(chosen.values(), reasons)
+
+    def _plan_of(self, archives: Iterable[PlannedArchive], reasons: Iterable[str] = ()) -> Plan:
+        release = self._release
         return Plan(
             product=release.product,
             label=release.label,
@@ -142,7 +169,7 @@ class _Planning:
             manifest_origin=release.manifest.url or ReleaseLabel.parse(release.label).manifest_name,
             manifest_data=None,
             layout=self._layout,
-            archives=tuple(chosen.values()),
+            archives=tuple(archives),
             reasons=(f"release {release.label}: as {self._origin} has it", *reasons),
             lock=self._origin,
         )
@@ -181,7 +208,7 @@ class _Planning:
             raise VersionNotFound(cause, available=sorted({each.version for each in archives}))
         return archive, choice.reasons
 
-    def _planned(self, archive: LockedArchive) -> PlannedArchive:
+    def _planned(self, archive: LockedArchive, *, parts: tuple[str, ...] = ()) -> PlannedArchive:
         release = self._release
         component = release.components[archive.component]
         levels = (release.product, release.label, *archive.place)
@@ -196,12 +223,13 @@ class _Planning:
             sha256=archive.sha256,
             size=archive.size,
             urls=self._urls(archive),
-            prefix=self._layout.prefix(*levels),
+            prefix=self._layout.prefix(*levels, parts=parts),
             offered={Platform(name): names for name, names in component.offered.items()},
             is_main=component.main,
             manifest_sha256=release.manifest.sha256,
             manifest_date=release.manifest.date,
             tree=archive.tree,
+            parts=parts,
         )
 
     def _urls(self, archive: LockedArchive) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotInstalled, PrefixError
-from ..layout import ASIDE_PATTERN, STAGE_PATTERN
+from ..layout import ASIDE_PATTERN, STAGE_PATTERN, Layout
 from ..manifest.labels import label_of
 from ..owners import left_behind
 from ..prefix.ground import stage_places
@@ -22,7 +22,6 @@ from .mapped import Mapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..layout import Layout
     from .model import Lock
 
 __all__ = ["Pruning", "prunable", "prune"]
@@ -117,7 +116,8 @@ class _Named:
 
 
 def _reason_to_stay(prefix: Prefix, layout: Layout, mapped: Mapped) -> str | None:
-    place = Path(os.path.realpath(layout.root)).joinpath(*filter(None, prefix.record.levels))
+    root = Layout(Path(os.path.realpath(layout.root)))
+    place = root.prefix(*prefix.record.levels, parts=prefix.record.parts)
     if os.path.realpath(prefix.path) != str(place):
         return "lies behind a link, or elsewhere than its record says"
     if user := mapped.user_of(prefix.path):

@@ -26,7 +26,8 @@ def recorded(layout: Layout, records: Sequence[Record], *, asked: str, chosen: C
 
     ``NotInstalled`` where none fits.
     """
-    fitting = [record for record in records if _fits(record, chosen)]
+    # The whole and its parts come from one archive.
+    fitting = list({record.levels: record for record in records if _fits(record, chosen)}.values())
     if not fitting:
         raise NotInstalled("nothing that fits the choice is installed", where=layout.root)
     homes = [folder_of_archive(layout, record) for record in fitting]

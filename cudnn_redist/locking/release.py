@@ -30,18 +30,22 @@ def described(
     label: ReleaseLabel,
     chosen: Chosen,
     folder: Folder | None,
+    channel: str | None = None,
+    partly: bool = False,
 ) -> LockedRelease:
     """Return what a lock says of ``manifest``, which lies in ``folder`` (``None``: nobody knows where).
 
-    ``NotAvailableError`` for a part of the choice that the manifest does not have. An archive without a sha256
-    cannot be locked: where it was chosen, or nothing else is there, that is a ``ManifestError``, else it is left out
-    and told.
+    The manifest of a ``channel`` has a name of its own, and is where it says that it came from.
+    ``NotAvailableError`` for a part of the choice that the manifest does not have; ``partly``: only where it has
+    nothing of the choice, and what it lacks is told. An archive without a sha256 cannot be locked: where it was
+    chosen, or nothing else is there, that is a ``ManifestError``, else it is left out and told.
     """
     picked = pick(manifest, chosen, version=version_in(asked, label))
-    if picked.missing:
-        error = picked.missing[0]
+    for error in picked.missing:
         error.where = error.where or manifest.origin
-        raise error
+        if not (partly and picked.archives):
+            raise error
+        log.warning("%s; left out", error)
     with lockable(manifest.origin):
         archives = described_archives(picked.archives, label=label, folder=folder)
     if len(archives) < len(picked.archives) or not archives:
@@ -53,7 +57,8 @@ def described(
             label=label.text,
             chosen=chosen,
             manifest=LockedManifest(
-                url=None if folder is None else redacted(folder.join(label.manifest_name)),
+                url=_url(manifest, label, folder, channel),
+                channel=channel,
                 sha256=manifest.sha256,
                 size=len(manifest.data),
                 date=manifest.date or None,
@@ -83,6 +88,12 @@ def described_archives(
         if archive.sha256 is not None
     ]
     return tuple(sorted(found, key=lambda each: each.order))
+
+
+def _url(manifest: Manifest, label: ReleaseLabel, folder: Folder | None, channel: str | None) -> str | None:
+    if channel is not None:
+        return manifest.origin
+    return None if folder is None else redacted(folder.join(label.manifest_name))
 
 
 def _components(manifest: Manifest) -> dict[str, LockedComponent]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..asking import LATEST, parse_label
 from ..errors import LabelNotFound, UsageError
 from ..manifest.labels import ReleaseLabel, newest
-from ..opening import opened
-from .checking import home
+from .checking import opened_home
 from .comparing import changes
 from .release import described
 
@@ -97,8 +96,7 @@ def outdated(
     """
     found = []
     for release in _of_product(lock, product):
-        otherwise = home(release)
-        with opened(release.product, sources, root=root, transfer=transfer, otherwise=otherwise) as resolver:
+        with opened_home(release, sources, root=root, transfer=transfer) as resolver:
             labels = resolver.labels()
         asked = parse_label(release.asked)
         exact = asked is not None and not asked.is_partial
@@ -130,8 +128,7 @@ def upgraded(
     upgrades = []
     for before in moving:
         asked = before.asked if label is None else label
-        otherwise = home(before)
-        with opened(before.product, sources, root=root, transfer=transfer, otherwise=otherwise) as resolver:
+        with opened_home(before, sources, root=root, transfer=transfer) as resolver:
             resolved = _resolved(resolver, asked, before, may_go_back=label is not None)
         after = described(
             resolved.manifest,
@@ -140,6 +137,7 @@ def upgraded(
             label=resolved.label,
             chosen=before.chosen,
             folder=resolved.folders[0],
+            channel=before.manifest.channel,
         )
         upgrades.append(Upgrade(before=before, after=_with_known_trees(before, after)))
     return lock.replacing({each.before.name: each.after for each in upgrades}), tuple(upgrades)

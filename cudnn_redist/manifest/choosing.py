@@ -6,7 +6,6 @@ here needs the models.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ..errors import PlatformNotFound, UsageError, VariantNotFound
 from .targets import HOST_INDEPENDENT, CudaVariant, Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import TypeAlias
 
     from .labels import ReleaseLabel

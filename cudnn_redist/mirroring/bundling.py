@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from ..locations import is_local
+from ..locations import is_local, local_path
 from ..locking.model import Lock
 from ..prefix.space import disk_errors
 from ..renames import replace
@@ -103,8 +103,9 @@ class _Bundling:
         place = self._waiting.place
         archives = {place(release.product, each.relative_path): each for each in release.archives()}
         near = {name: url for name, each in archives.items() if (url := _near(each))}
-        filling = Filling(self._waiting, sources, self._transfer, self._landed)
-        filling.bring({name: each for name, each in archives.items() if name not in near})
+        far = {name: each for name, each in archives.items() if name not in near}
+        if far:
+            Filling(self._waiting, sources, self._transfer, self._landed).bring(far)
         for name, each in archives.items():
             url = near.get(name) or (self._waiting.path / name).as_uri()
             self._contents[name] = _archive_content(url, each.expected.sha256)
@@ -148,7 +149,7 @@ def _archive_content(url: str, sha256: str) -> Content:
     source = LocalSource()
     with source.open_archive(url) as file:
         size = file.seek(0, 2)
-    return Content(size=size, sha256=sha256, open=lambda: source.open_archive(url))
+    return Content(size=size, sha256=sha256, open=lambda: source.open_archive(url), where=local_path(url))
 
 
 def _require_replaceable(out: Path) -> None:

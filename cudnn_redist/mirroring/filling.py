@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from ..blame import deciding
 from ..digest import Judge
 from ..errors import ArchiveWithdrawn, IntegrityError, TransferError
 from ..locations import is_local, redacted
 from ..notes import log
-from ..prefix.space import disk_errors
+from ..prefix.space import disk_errors, require_space
 from ..source.download import Download, Stopped
 from ..source.follow import FileReader
-from ..source.partial import Partial, sweep_partials
+from ..source.partial import Partial, discard_partials, landed_size, sweep_partials
 from .tree import Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from ..errors import RedistError
@@ -57,14 +57,14 @@ class Filling:
     def bring(self, wanted: Mapping[str, WantedArchive]) -> tuple[str, ...]:
         """Bring every archive to its place, and return the places that were not filled before.
 
-        What has the right size and was put there by a mirror is left alone; what nobody put there is hashed first.
-        Raises the first failure, ``NotAvailableError``, ``TransferError``, ``IntegrityError`` or ``PrefixError``; what
-        is complete by then stays, and other downloads stay to be resumed.
+        What a mirror put there with the wanted digest, and still has its size, is left alone; any other file of the
+        right size is hashed first. Raises the first failure, ``NotAvailableError``, ``TransferError``,
+        ``IntegrityError`` or ``PrefixError``; what is complete by then stays, and other downloads stay to be resumed.
         """
-        missing = {place: each for place, each in wanted.items() if not self._is_there(place, each)}
         with disk_errors(self._tree.path, phase="mirror"):
+            missing = {place: each for place, each in wanted.items() if not self._is_there(place, each)}
+            require_space([(self._tree.path, self._lacking(missing.values()))])
             self._tree.announce({place: _listed(each) for place, each in missing.items()})
-            self._tree.partials.mkdir(parents=True, exist_ok=True)
             sweep_partials(self._tree.partials)
         try:
             self._bring_all(missing)
@@ -72,6 +72,9 @@ class Filling:
             # Only an empty directory goes.
             with suppress(OSError):
                 self._tree.partials.rmdir()
+        with disk_errors(self._tree.path, phase="mirror"):
+            known = self._tree.files
+            self._tree.settle({place: _listed(each) for place, each in wanted.items() if place in known})
         return tuple(missing)
 
     @staticmethod
@@ -104,15 +107,18 @@ class Filling:
         failures: list[RedistError] = []
         for url in wanted.urls:
             if failures:
-                log.warning("%s; trying the next source", failures[-1])
+                # That one place has no such archive is no news while there are others.
+                told = log.info if isinstance(failures[-1], ArchiveWithdrawn) else log.warning
+                told("%s; trying the next source", failures[-1])
             try:
                 with disk_errors(self._tree.path / place, phase="mirror"):
                     self._from(url, place, wanted)
             except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
                 failures.append(error)
             else:
+                discard_partials(self._tree.partials, wanted.expected.sha256)
                 return
-        raise failures[0]
+        raise deciding(failures)
 
     def _from(self, url: str, place: str, wanted: WantedArchive) -> None:
         if is_local(url):
@@ -144,8 +150,11 @@ class Filling:
                 except (TransferError, ArchiveWithdrawn, Stopped):
                     partial.release()
                     raise
-            with partial.open() as file:
-                FileReader(file, Judge(wanted.expected, where=redacted(url))).finish()
+            try:
+                with partial.open() as file:
+                    FileReader(file, Judge(wanted.expected, where=redacted(url))).finish()
+            except IntegrityError as error:
+                raise download.blamed(error) from error
             self._store(partial, place)
 
     def _copy(self, url: str, place: str, wanted: WantedArchive) -> None:
@@ -166,17 +175,19 @@ class Filling:
     def _store(self, partial: Partial, place: str) -> None:
         path = self._tree.path / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
         partial.store_at(path)
+
+    def _lacking(self, wanted: Iterable[WantedArchive]) -> int:
+        """Return how many bytes must still come, as far as the manifests tell sizes."""
+        promised = {each.expected.sha256: each.expected.size or 0 for each in wanted}
+        partials = self._tree.partials
+        return sum(max(0, size - landed_size(partials, sha256)) for sha256, size in promised.items())
 
     def _is_there(self, place: str, wanted: WantedArchive) -> bool:
         if self._tree.holds(place, _listed(wanted)):
             return True
         path = self._tree.path / place
-        if not path.is_file() or (place in self._tree.files and path.stat().st_size != wanted.expected.size):
-            return False
-        return _is(path, wanted)
+        return path.is_file() and wanted.expected.size in (None, path.stat().st_size) and _is(path, wanted)
 
     @contextmanager
     def _registered(self, download: Download) -> Iterator[None]:

@@ -22,7 +22,7 @@ __all__ = ["NOTICE", "licence_texts", "require_acceptance"]
 
 NOTICE = (
     "NVIDIA's licence: copies are for use inside your own organisation; to others you may pass on only the runtime "
-    "files, as part of an application of yours. The licence texts are copied along: read them"
+    "files, as part of an application of yours, for NVIDIA GPUs. The licence texts are copied along: read them"
 )
 
 
@@ -37,18 +37,26 @@ def require_acceptance(*, accepted: bool, strict: bool) -> None:
 
 
 def licence_texts(release: Release, sources: Sources) -> dict[str, bytes]:
-    """Return the licence texts of a release's chosen components, by path; one that no source has is told."""
+    """Return the licence texts of a release's chosen components, by path; one that no source has is told.
+
+    ``TransferError`` where it cannot be known whether a source has one: a copy goes nowhere without its licence.
+    """
     found = {path: _text(urls, sources) for path, urls in release.licences().items()}
     return {path: text for path, text in found.items() if text is not None}
 
 
 def _text(urls: Sequence[str], sources: Sources) -> bytes | None:
     """Read a licence text from the first source that has it; it is small, as a manifest is."""
+    failures: list[TransferError] = []
     for url in urls:
         source = sources.local if is_local(url) else sources.http
         try:
             return source.read_manifest(url)
-        except (NotAvailableError, TransferError):
+        except NotAvailableError:
             continue
+        except TransferError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
     log.warning("%s: no licence text here, so none is copied", redacted(urls[0]))
     return None

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..asking import MAIN_PRODUCT, plain_product, several
-from ..errors import UsageError
+from ..errors import ArchiveError, ArchiveWithdrawn, IntegrityError, ManifestError, RedistError, UsageError
 from ..locking.making import choice
 from ..notes import log
 from ..opening import opened
 from ..prefix.space import disk_errors
 from ..source.base import TransferOptions
 from .filling import Filling
-from .index_page import index_page
+from .index_page import INDEX_NAME, index_pages
 from .licences import licence_texts
 from .releases import releases
 from .tree import Listed, MirrorTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ..manifest.models import Archive
     from ..source.sources import Sources
     from .releases import Release
     from .repacking import Repacking
@@ -35,14 +37,15 @@ class Mirrored:
     """What a mirror holds now of one call's releases.
 
     ``fetched`` are the archives that were not there before, ``pruned`` the files that went, as paths below ``path``;
-    ``absent`` is how many archives each manifest names that are not in the mirror.
+    ``absent`` are, by label, the archives that a manifest names and the mirror does not have, as the manifest spells
+    them.
     """
 
     path: Path
     labels: tuple[str, ...]
     fetched: tuple[str, ...]
     pruned: tuple[str, ...]
-    absent: dict[str, int]
+    absent: dict[str, tuple[str, ...]]
 
 
 def mirror(
@@ -65,10 +68,13 @@ def mirror(
     ``labels`` are labels (``9.27.0``, ``9.27``, ``latest``) and ranges (``>=9.10,<10``); without a choice everything
     is meant. What is there is not fetched again; with ``prune`` what of the product was not asked for goes, if a mirror
     made it. ``repack`` is the level of zstd at which archives are stored as ``.tar.zst``, under a manifest that says
-    so. ``landed`` is called from several threads with a place and its bytes so far. A manifest, and then the index
-    page, are written when the archives it names are there. Raises
-    ``UsageError`` (``dest`` is somebody's), ``NotAvailableError``, ``ManifestError``, ``TransferError``,
-    ``IntegrityError``, ``ArchiveError`` (one that cannot be repacked) or ``PrefixError``.
+    so. ``landed`` is called from several threads with a place and its bytes so far.
+
+    One release after the other: its manifest, and then the index pages, are written when the archives it names are
+    there. A release that its source has spoiled or lost an archive of is left incomplete, without its manifest, and
+    raised in the end, when the others are there; then nothing is pruned. Raises ``UsageError`` (``dest`` is
+    somebody's), ``NotAvailableError``, ``ManifestError``, ``TransferError``, ``IntegrityError``, ``ArchiveError`` (one
+    that cannot be repacked) or ``PrefixError``.
     """
     wanted = several(labels)
     if not wanted:
@@ -78,83 +84,137 @@ def mirror(
     tree = MirrorTree(Path(dest))
     with opened(product, sources, root=root, transfer=transfer) as resolver:
         found = releases(resolver, wanted, product=product, chosen=chosen)
-        archives = {
-            tree.place(product, each.relative_path): each for release in found for each in release.archives()
-        }
-        bringing = _bringing(
-            lambda into: Filling(into, resolver.sources, transfer or TransferOptions(), landed), tree, repack
-        )
-        fetched = bringing.bring(archives)
-        texts = {
-            place: data
-            for release in found
-            for place, data in _texts(tree, release, bringing, resolver.sources).items()
-        }
-    with disk_errors(tree.path, phase="mirror"):
-        _write(tree, texts)
-        gone = _pruned(tree, product, keep={*map(bringing.place, archives), *texts}) if prune else ()
-        _write_pages(tree, product)
+        making = _Making(tree, resolver.sources, transfer or TransferOptions(), landed, repack)
+        for release in found:
+            making.add(release)
     return Mirrored(
         path=tree.path,
         labels=tuple(release.label for release in found),
-        fetched=fetched,
-        pruned=gone,
-        absent={release.label: release.absent for release in found},
+        fetched=making.fetched,
+        pruned=making.finished(product, prune=prune),
+        absent={release.label: making.absent(release) for release in found},
     )
 
 
-def _pruned(tree: MirrorTree, product: str, *, keep: Collection[str]) -> tuple[str, ...]:
-    home = f"{product}/"
-    gone = [place for place in tree.files if place.startswith(home) and place not in keep]
-    return tree.remove(place for place in gone if not place.endswith("/index.html"))
+class _Making:
+    """One mirror in the making: what was brought, and what is to stay."""
 
+    def __init__(
+        self,
+        tree: MirrorTree,
+        sources: Sources,
+        transfer: TransferOptions,
+        landed: Callable[[str, int], None],
+        repack: int | None,
+    ) -> None:
+        self.fetched: tuple[str, ...] = ()
+        self._tree = tree
+        self._sources = sources
+        self._filling: Callable[[MirrorTree], Filling] = lambda into: Filling(into, sources, transfer, landed)
+        self._repack = repack
+        self._bringing = self._fresh()
+        self._promised: dict[str, str] = {}
+        self._staying: set[str] = set()
+        self._failures: list[RedistError] = []
 
-def _bringing(
-    filling: Callable[[MirrorTree], Filling], tree: MirrorTree, repack: int | None
-) -> Filling | Repacking:
-    if repack is None:
-        return filling(tree)
-    # It is zstandard that this imports.
-    from .repacking import Repacking
+    def add(self, release: Release) -> None:
+        """Bring a release, unless its source fails it: that is remembered, and told in the end."""
+        try:
+            self._bring(release)
+        except (ArchiveWithdrawn, IntegrityError, ManifestError, ArchiveError) as error:
+            log.warning("%s %s is left incomplete: %s", release.product, release.label, error)
+            self._failures.append(error)
+            # Who failed once has stopped.
+            self._bringing = self._fresh()
 
-    return Repacking(tree, filling, level=repack)
+    def finished(self, product: str, *, prune: bool) -> tuple[str, ...]:
+        """Remove what is to ``prune`` of a product, if so, and return its places; raise the first failure."""
+        if self._failures:
+            raise self._failures[0]
+        if not prune:
+            return ()
+        home = f"{product}/"
+        gone = [place for place in self._tree.files if place.startswith(home) and place not in self._staying]
+        gone = [place for place in gone if not place.endswith(f"/{INDEX_NAME}")]
+        with disk_errors(self._tree.path, phase="mirror"):
+            self._write_pages(without=gone)
+            # Manifests before what they name.
+            return self._tree.remove(sorted(gone, key=lambda place: (not place.endswith(".json"), place)))
 
+    def absent(self, release: Release) -> tuple[str, ...]:
+        """Return the archives of a release's manifest that are not in the mirror, by the manifest's paths."""
+        archives = [each for each in release.manifest.archives() if not self._has(release.product, each)]
+        return tuple(archive.relative_path for archive in archives)
 
-def _texts(
-    tree: MirrorTree, release: Release, bringing: Filling | Repacking, sources: Sources
-) -> dict[str, bytes]:
-    """Return the small files of a release, place -> bytes: licence texts, and the manifest."""
-    texts = {
-        tree.place(release.product, path): data for path, data in licence_texts(release, sources).items()
-    }
-    manifest = tree.place(release.product, release.manifest_name)
-    before = tree.files.get(manifest)
-    data = bringing.manifest(release)
-    as_published = data == release.manifest.data
-    if as_published and before is not None and before.sha256 != release.manifest.sha256:
-        log.warning("release %s was published anew: its manifest has changed", release.label)
-    return {**texts, manifest: data}
+    def _bring(self, release: Release) -> None:
+        archives = {
+            self._tree.place(release.product, each.relative_path): each for each in release.archives()
+        }
+        for place, each in archives.items():
+            if self._promised.setdefault(place, each.expected.sha256) != each.expected.sha256:
+                raise ManifestError(
+                    f"{each.relative_path} has another sha256 in another manifest, and can be only one of the two",
+                    where=release.manifest.origin,
+                )
+        fetched = self._bringing.bring(archives)
+        self.fetched = (*self.fetched, *fetched)
+        texts = self._texts(release)
+        self._staying |= {*map(self._bringing.place, archives), *texts}
+        with disk_errors(self._tree.path, phase="mirror"):
+            self._write(texts)
+            self._write_pages()
 
+    def _texts(self, release: Release) -> dict[str, bytes]:
+        """Return the small files of a release, place -> bytes: licence texts, and last the manifest."""
+        place = self._tree.place
+        licences = licence_texts(release, self._sources)
+        texts = {place(release.product, path): data for path, data in licences.items()}
+        manifest = place(release.product, release.manifest_name)
+        before = self._tree.files.get(manifest)
+        data = self._bringing.manifest(release)
+        as_published = data == release.manifest.data
+        if as_published and before is not None and before.sha256 != release.manifest.sha256:
+            log.warning("release %s was published anew: its manifest has changed", release.label)
+        return {**texts, manifest: data}
 
-def _write(tree: MirrorTree, texts: dict[str, bytes]) -> None:
-    tree.announce(
-        {
+    def _write(self, texts: Mapping[str, bytes]) -> None:
+        told = {
             place: Listed(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
             for place, data in texts.items()
         }
-    )
-    for place, data in texts.items():
-        tree.write(place, data)
+        self._tree.announce(told)
+        for place, data in texts.items():
+            self._tree.write(place, data)
+        self._tree.settle(told)
 
+    def _write_pages(self, *, without: Sequence[str] = ()) -> None:
+        """Write the page of every directory of files that are here, and remove those of others."""
+        listed = [place for place in self._tree.files if place not in set(without)]
+        pages = {place for place in listed if f"/{place}".endswith(f"/{INDEX_NAME}")}
+        here = [place for place in listed if place not in pages and (self._tree.path / place).is_file()]
+        fresh = index_pages(here)
+        # A page that somebody else put here stays.
+        self._write(
+            {
+                place: fresh[place]
+                for place in fresh
+                if place in pages or not (self._tree.path / place).exists()
+            }
+        )
+        self._tree.remove(pages - fresh.keys())
 
-def _write_pages(tree: MirrorTree, product: str) -> None:
-    """Write the index of the product's folder, from what is listed, and the index of the mirror."""
-    home = f"{product}/redist/"
-    below = {place.removeprefix(home) for place in tree.files if place.startswith(home)} - {"index.html"}
-    names = {f"{name}/" if rest else name for name, _, rest in (each.partition("/") for each in below)}
-    products = sorted({place.split("/")[0] for place in tree.files if place.count("/") > 1})
-    pages = {
-        f"{home}index.html": index_page(f"{product} redist", sorted(names)),
-        "index.html": index_page("cuDNN redist mirror", [f"{name}/redist/" for name in products]),
-    }
-    _write(tree, pages)
+    def _has(self, product: str, archive: Archive) -> bool:
+        with suppress(ManifestError):  # a path that leaves the mirror: it was not chosen
+            place = self._bringing.place(self._tree.place(product, archive.relative_path))
+            listed = self._tree.files.get(place)
+            known = listed is not None and archive.sha256 in (listed.sha256, listed.original)
+            return known and archive.sha256 is not None and (self._tree.path / place).is_file()
+        return False
+
+    def _fresh(self) -> Filling | Repacking:
+        if self._repack is None:
+            return self._filling(self._tree)
+        # It is zstandard that this imports.
+        from .repacking import Repacking
+
+        return Repacking(self._tree, self._filling, level=self._repack)

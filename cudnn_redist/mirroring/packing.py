@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -25,11 +24,15 @@ _BLOCK: Final = tarfile.BLOCKSIZE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """One file on its way into a bundle: what its bytes must be, and what opens it. ``size`` is in bytes."""
+    """One file on its way into a bundle: what its bytes must be, what opens it, and where it lies, for errors.
+
+    ``size`` is in bytes.
+    """
 
     size: int
     sha256: str
     open: Callable[[], BinaryIO]
+    where: object = None
 
 
 def content_of(data: bytes) -> Content:
@@ -58,7 +61,7 @@ def write_bundle(
     put(_header(INDEX_NAME, len(index)) + index + _padding(len(index)))
     for place, content in sorted(contents.items()):
         put(_header(place, content.size))
-        judge = Judge(Expected(sha256=content.sha256, size=content.size), where=place)
+        judge = Judge(Expected(sha256=content.sha256, size=content.size), where=content.where or place)
         with content.open() as file:
             reader = FileReader(file, judge)
             while data := reader.read(_PIECE):
@@ -67,8 +70,6 @@ def write_bundle(
             reader.finish()
         put(_padding(content.size))
     put(bytes(2 * _BLOCK))
-    out.flush()
-    os.fsync(out.fileno())
     return digest.hexdigest()
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..asking import parse_label
 from ..digest import Expected
+from ..errors import NotAvailableError
 from ..locking.release import described
 from ..manifest.labels import ReleaseLabel
+from ..notes import log
 from .ranges import LabelRange, is_range, within
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from ..locations import Folder
     from ..locking.model import Chosen, LockedRelease
     from ..manifest.models import Manifest
-    from ..resolver import Resolved, Resolver
+    from ..resolver import Resolver
 
 __all__ = ["Release", "WantedArchive", "releases"]
 
@@ -50,13 +52,6 @@ class Release:
         """The manifest's file name."""
         return ReleaseLabel.parse(self.label).manifest_name
 
-    @property
-    def absent(self) -> int:
-        """How many archives of the manifest were not chosen, or cannot be verified."""
-        return sum(len(list(each.archives())) for each in self.manifest.components.values()) - len(
-            self.locked.archives
-        )
-
     def archives(self) -> Iterator[WantedArchive]:
         """Yield the chosen archives."""
         for each in self.locked.archives:
@@ -78,29 +73,54 @@ def releases(
 ) -> tuple[Release, ...]:
     """Return the releases that labels and ranges mean, each once, with what ``chosen`` picks of them.
 
-    Manifests are read anew: a mirror is of its source, and not of what this machine remembers. Raises ``UsageError``,
-    ``NotAvailableError``, ``ManifestError`` or ``TransferError``.
+    Manifests are read anew: a mirror is of its source, and not of what this machine remembers. A label must have all
+    of the choice; of a range, each release gives what it has of it, and one of them must have some. Raises
+    ``UsageError``, ``NotAvailableError``, ``ManifestError`` or ``TransferError``.
     """
-    found: dict[str, Release] = {}
-    for text, resolved in _resolved(resolver, wanted):
-        label = resolved.label
-        if label.text in found:
-            continue
-        folder = resolved.folders[0]
-        locked = described(
-            resolved.manifest, product=product, asked=text, label=label, chosen=chosen, folder=folder
-        )
-        found[label.text] = Release(
-            product=product, manifest=resolved.manifest, locked=locked, folders=resolved.folders
-        )
-    return tuple(found.values())
-
-
-def _resolved(resolver: Resolver, wanted: Sequence[str]) -> Iterator[tuple[str, Resolved]]:
-    """Yield what each label names, and each label of a range, with the text that asked for it."""
+    picking = _Picking(resolver, product, chosen)
     for text in wanted:
         if is_range(text):
-            for label in within(resolver.labels(), LabelRange.parse(text), text=text):
-                yield label.text, resolver.manifest(label, refresh=True)
+            picking.take_range(text)
         else:
-            yield text, resolver.manifest(parse_label(text), refresh=True)
+            picking.take(text, parse_label(text))
+    return tuple(picking.found.values())
+
+
+class _Picking:
+    """Releases by label, as they are found."""
+
+    def __init__(self, resolver: Resolver, product: str, chosen: Chosen) -> None:
+        self.found: dict[str, Release] = {}
+        self._resolver = resolver
+        self._product = product
+        self._chosen = chosen
+
+    def take(self, asked: str, label: ReleaseLabel | None, *, partly: bool = False) -> None:
+        resolved = self._resolver.manifest(label, refresh=True)
+        if resolved.label.text in self.found:
+            return
+        locked = described(
+            resolved.manifest,
+            product=self._product,
+            asked=asked,
+            label=resolved.label,
+            chosen=self._chosen,
+            folder=resolved.folders[0],
+            partly=partly,
+        )
+        self.found[resolved.label.text] = Release(
+            product=self._product, manifest=resolved.manifest, locked=locked, folders=resolved.folders
+        )
+
+    def take_range(self, text: str) -> None:
+        labels = within(self._resolver.labels(), LabelRange.parse(text), text=text)
+        refusals: list[NotAvailableError] = []
+        for label in labels:
+            try:
+                self.take(label.text, label, partly=True)
+            except NotAvailableError as error:
+                refusals.append(error)
+        if len(refusals) == len(labels):
+            raise refusals[0]
+        for refusal in refusals:
+            log.warning("%s; left out", refusal)

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import zstandard
 
-from ..prefix.record import Entry, tree_digest
+from ..prefix.record import tree_digest
+from ..recording import entry_of
 from ..unpack import Member
 from ..unpack.capacity import default_threads
 from ..unpack.members import Tree
@@ -71,18 +72,8 @@ def repacked(
         compressor = zstandard.ZstdCompressor(level=level, threads=threads, write_checksum=True)
         with compressor.stream_writer(cast("BinaryIO", written), closefd=False) as packed:
             unpacked = _through(file, cast("BinaryIO", packed), scratch, name=source.name, threads=threads)
-    entries = [
-        Entry(
-            path=member.path,
-            kind=member.kind,
-            size=member.size,
-            executable=member.executable,
-            sha256=member.sha256,
-            target=member.target,
-        )
-        for member in unpacked.members
-    ]
-    return Repacked(sha256=written.digest.hexdigest(), size=written.size, tree=tree_digest(entries))
+    tree = tree_digest(map(entry_of, unpacked.members))
+    return Repacked(sha256=written.digest.hexdigest(), size=written.size, tree=tree)
 
 
 def _through(file: BinaryIO, packed: BinaryIO, scratch: Path, *, name: str, threads: int) -> Unpacked:

@@ -95,6 +95,8 @@ class Repacking:
         self._tree.announce({target: told})
         (self._tree.path / target).parent.mkdir(parents=True, exist_ok=True)
         replace(beside, self._tree.path / target)
+        self._tree.settle({target: told})
+        self._tree.settle({target: told})
         self._originals.remove([place])
 
     def _is_there(self, place: str, wanted: WantedArchive) -> bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..asking import MAIN_PRODUCT, plain_product, several
 from ..errors import LabelNotFound, UsageError
-from ..locking.checking import home, unchanged
-from ..locking.file import opened_lock
+from ..locking.checking import opened_home, unchanged
+from ..locking.file import opened_lock, sources_beside
 from ..locking.making import choice
 from ..locking.model import Chosen
 from ..locking.picking import pick
@@ -49,10 +49,9 @@ def wanted_releases(
             for release in releases(resolver, names, product=product, chosen=chosen):
                 yield release, resolver.sources
         return
+    sources = sources_beside(lock, sources)
     for locked in _named(*opened_lock(lock), labels=names, product=product):
-        with opened(
-            locked.product, sources, root=root, transfer=transfer, otherwise=home(locked)
-        ) as resolver:
+        with opened_home(locked, sources, root=root, transfer=transfer) as resolver:
             resolved = unchanged(resolver, locked)
             yield (
                 Release(

@@ -44,6 +44,7 @@ def check(prefix: Prefix) -> tuple[Finding, ...]:
                 *filter(None, pool.map(comparison.of, comparison.recorded.values())),
                 *comparison.extras(),
                 *comparison.versions(),
+                *comparison.unproven(),
                 *libraries.result(),
             ]
         finally:
@@ -98,6 +99,11 @@ class _Comparison:
         for path, version in other_versions(self._root, record):
             detail = f"says {version}, recorded as {record.version}"
             yield Finding(code="version-differs", where=path, detail=detail)
+
+    def unproven(self) -> Iterator[Finding]:
+        """Yield what nobody vouches for in a prefix that was adopted."""
+        for sentence in self._prefix.record.unproven:
+            yield Finding(code="unproven", where=RECORD_NAME, detail=sentence)
 
     def libraries(self) -> list[Finding]:
         """Return what the libraries say of themselves that does not fit."""

@@ -162,8 +162,9 @@ def answer(layout: Layout, *, product: str, label: ReleaseLabel, query: Query) -
             choice = _choice(query, known)
             if choice is None:
                 return None
-            path = layout.prefix(*known.levels[:3], choice.platform, choice.variant)
-            return _sound(path, version=None if candidate == label else label.text)
+            path = layout.prefix(*known.levels[:3], choice.platform, choice.variant, parts=query.parts)
+            prefix = _sound(path, version=None if candidate == label else label.text)
+            return prefix if prefix is not None and prefix.record.parts == query.parts else None
     return None
 
 
@@ -177,7 +178,7 @@ def answer_at(path: Path, *, product: str, label: ReleaseLabel, query: Query) ->
         if choice is None or not (query.component or prefix.record.is_main):
             continue
         wanted = (product, candidate.text, prefix.record.component, choice.platform, choice.variant)
-        if prefix.record.levels == wanted:
+        if (prefix.record.levels, prefix.record.parts) == (wanted, query.parts):
             return prefix
     return None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .record import Record
 
-__all__ = ["examine"]
+__all__ = ["examine", "is_library", "named_not_shipped"]
 
 # Other products' archives may well hold plugins, and programs for other machines.
 _LIBRARY = re.compile(r"(?:.*/)?(?:libcudnn[^/]*\.so(?:\.[0-9]+)*|cudnn[^/]*\.dll)")
@@ -39,7 +39,7 @@ def examine(root: Path, record: Record, *, glibc: tuple[int, int] | None = None)
     """
     found: dict[str, Binary] = {}
     for entry in record.entries:
-        if entry.kind == "file" and _LIBRARY.fullmatch(entry.path):
+        if entry.kind == "file" and is_library(entry.path):
             try:
                 if stat.S_ISREG((root / entry.path).lstat().st_mode):
                     found[entry.path] = read_binary(root / entry.path)
@@ -50,7 +50,7 @@ def examine(root: Path, record: Record, *, glibc: tuple[int, int] | None = None)
     names = {os.path.basename(entry.path) for entry in record.entries}  # noqa: PTH119 - a name, no place on this disk
     for path, binary in found.items():
         yield from _apart(path, binary, record.platform, names, glibc)
-    yield from _named_not_shipped(found, names)
+    yield from named_not_shipped(found, names)
 
 
 def _apart(
@@ -77,8 +77,16 @@ def _glibc_of(symbol_version: tuple[str, str]) -> tuple[int, int]:
     return (int(named[1]), int(named[2])) if named else (0, 0)
 
 
-def _named_not_shipped(found: Mapping[str, Binary], names: set[str]) -> Iterator[Finding]:
-    """Yield, by the first library that names it, what any of the set names and the archive does not have."""
+def is_library(path: str) -> bool:
+    """Whether a file of this name in an archive is one of cuDNN's shared libraries."""
+    return _LIBRARY.fullmatch(path) is not None
+
+
+def named_not_shipped(found: Mapping[str, Binary], names: set[str]) -> Iterator[Finding]:
+    """Yield, by the first library that names it, what any of the set names and the archive does not have.
+
+    ``found`` are libraries by path, ``names`` those of every file that there is.
+    """
     told: set[str] = set()
     for path, binary in sorted(found.items()):
         absent = {

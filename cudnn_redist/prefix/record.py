@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..manifest.choosing import Offers
 
-__all__ = ["SCHEMA", "Entry", "Record", "tree_digest"]
+__all__ = ["SCHEMA", "Entry", "Record", "Whole", "tree_digest"]
 
 SCHEMA = 1
 """Raised when an older version could no longer read what this one writes."""
@@ -45,13 +45,24 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All that an archive holds, where a prefix has parts of it: the tree digest, and the bytes of the files."""
+
+    tree: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """The contents of a prefix and where they came from.
 
     ``variant`` is ``None`` for an archive without one. ``offered`` is what the manifest had of this component
     (platform -> variants), ``is_main`` whether it is the one meant without a name: with both, a later question about
     the same label is answered without the manifest.
-    ``entries`` came out of the archive; ``generated`` were added by this tool.
+    ``entries`` came out of the archive; ``generated`` were added by this tool. ``parts`` are those of the archive
+    that are here, and then ``whole`` is what they are parts of; both are left out of the file where all of it is here.
+    ``unproven`` are sentences about what no manifest vouches for, where the prefix was adopted; else it is left out.
+    ``manifest_sha256`` is then ``none``, and ``offered`` knows of the archive alone.
     """
 
     product: str
@@ -68,16 +79,32 @@ class Record:
     is_main: bool
     entries: tuple[Entry, ...]
     generated: tuple[Entry, ...] = ()
+    parts: tuple[str, ...] = ()
+    whole: Whole | None = None
+    unproven: tuple[str, ...] = ()
 
     @property
     def levels(self) -> tuple[str | None, ...]:
-        """The names that lead to a prefix under a root, outermost first (``Layout.prefix``)."""
+        """The names that lead to a prefix under a root, outermost first; its ``parts`` go on the last one.
+
+        ``Layout.prefix`` takes both.
+        """
         return (self.product, self.label, self.component, self.platform, self.variant)
 
     @property
     def tree(self) -> str:
-        """The digest of everything the archive held."""
+        """The digest of everything that is here of the archive."""
         return tree_digest(self.entries)
+
+    @property
+    def archive_tree(self) -> str:
+        """The digest of everything the archive held."""
+        return self.tree if self.whole is None else self.whole.tree
+
+    @property
+    def disk_saved(self) -> int:
+        """The bytes of those files of the archive that are not here."""
+        return 0 if self.whole is None else self.whole.size - sum(entry.size for entry in self.entries)
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as the JSON object that is written into the prefix."""
@@ -89,6 +116,8 @@ class Record:
             "version": self.version,
             "platform": self.platform,
             "variant": self.variant,
+            **self._parts_as_json(),
+            **({"unproven": list(self.unproven)} if self.unproven else {}),
             "archive": {
                 "path": self.archive_path,
                 "sha256": self.archive_sha256,
@@ -101,6 +130,9 @@ class Record:
             "files": [entry.as_json() for entry in self.entries],
             "generated": [entry.as_json() for entry in self.generated],
         }
+
+    def _parts_as_json(self) -> dict[str, Any]:
+        return {"parts": list(self.parts), "whole": asdict(self.whole)} if self.whole else {}
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes; the same record gives the same bytes."""
@@ -146,6 +178,9 @@ class Record:
             is_main=raw["main"] is True,
             entries=tuple(map(_entry, raw["files"])),
             generated=tuple(map(_entry, raw["generated"])),
+            parts=tuple(map(_text, raw.get("parts", ()))),
+            whole=_whole(raw["whole"]) if "parts" in raw else None,
+            unproven=tuple(map(_text, raw.get("unproven", ()))),
         )
 
 
@@ -178,6 +213,10 @@ def _entry(raw: dict[str, Any]) -> Entry:
         sha256=_text(raw["sha256"]) if kind == "file" else None,
         target=_text(raw["target"]) if kind == "link" else None,
     )
+
+
+def _whole(raw: dict[str, Any]) -> Whole:
+    return Whole(tree=_text(raw["tree"]), size=_number(raw["size"]))
 
 
 def _text(value: object) -> str:

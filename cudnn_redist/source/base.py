@@ -22,7 +22,8 @@ class TransferOptions:
     ``retries`` counts failures in a row without progress; ``retry_delay`` is the first pause in seconds, doubled
     each time; ``stall_timeout`` is how long no byte may arrive, in seconds; ``min_speed`` is the slowest rate
     accepted over ``speed_window`` seconds, in bytes per second (0: any). ``ca_file`` is trusted in addition to the
-    system's certificates; ``netrc`` is a file of logins, used only for the host a source names.
+    system's certificates; ``netrc`` is a file of logins, used only for the host a source names. ``offline`` allows no
+    request at all: what would be one is an ``OfflineError``. ``same_host`` refuses a redirect to another host.
     """
 
     retries: int = 5
@@ -33,6 +34,8 @@ class TransferOptions:
     speed_window: float = 30.0
     ca_file: Path | None = None
     netrc: Path | None = None
+    offline: bool = False
+    same_host: bool = False
 
 
 class NoIndex(Exception):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from .window import Window
 
 if TYPE_CHECKING:
     from ..digest import Judge
@@ -105,6 +107,8 @@ class FileReader(_Judged):
 
     def again(self) -> BinaryIO:
         """Return a file object on the same file, from its start; the position is shared with this reader."""
+        if isinstance(self._file, Window):
+            return cast("BinaryIO", self._file.again())
         handle = os.dup(self._file.fileno())
         os.lseek(handle, 0, os.SEEK_SET)
         return os.fdopen(handle, "rb", buffering=0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
-from ..errors import LabelNotFound, ManifestError, TransferError, TransientTransferError
+from ..errors import LabelNotFound, ManifestError, OfflineError, TransferError, TransientTransferError
 from ..host import proxy_variables
 from ..locations import redacted
 from ..notes import log
@@ -115,6 +115,8 @@ class HttpSource:
         self, url: str, headers: dict[str, str], line: Line, *, phase: str, fresh: bool
     ) -> Iterator[Answer]:
         """Follow redirects: bounded, never to plain HTTP from TLS, the login only for where it was given for."""
+        if self._options.offline:
+            raise OfflineError("offline; otherwise this would be asked for", phase=phase, where=redacted(url))
         target, login = self._logins.of(url)
         given_for = origin(target)
         if fresh:
@@ -137,7 +139,12 @@ class HttpSource:
                 if response.status_code not in REDIRECT_STATUS or "location" not in response.headers:
                     yield _answered(response, phase=phase, proxy=proxy)
                     return
-                target = redirected(target, response.headers["location"], phase=phase)
+                target = redirected(
+                    target,
+                    response.headers["location"],
+                    phase=phase,
+                    same_host=self._options.same_host,
+                )
             finally:
                 response.close()
             log.info("%s: redirected to %s", redacted(url), redacted(target))

@@ -14,10 +14,11 @@ MOST_REDIRECTS = 10
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 
 
-def redirected(url: str, location: str, *, phase: str) -> str:
+def redirected(url: str, location: str, *, phase: str, same_host: bool = False) -> str:
     """Return the URL that ``location`` names, seen from ``url``.
 
-    Raises ``TransferError`` where it is unreadable, not HTTP, or plain HTTP though ``url`` is under TLS.
+    Raises ``TransferError`` where it is unreadable, not HTTP, plain HTTP though ``url`` is under TLS, or not on the
+    ``same_host`` where it must be.
     """
     try:
         target = urljoin(url, location)
@@ -27,4 +28,10 @@ def redirected(url: str, location: str, *, phase: str) -> str:
     downgraded = scheme == "http" and urlsplit(url).scheme == "https"
     if scheme not in ("http", "https") or not host or downgraded:
         raise TransferError(f"redirect to {redacted(target)} refused", phase=phase, where=redacted(url))
+    if same_host and host != urlsplit(url).hostname:
+        raise TransferError(
+            f"redirect to {redacted(target)} refused: --no-fallback allows no other host than this one",
+            phase=phase,
+            where=redacted(url),
+        )
     return target

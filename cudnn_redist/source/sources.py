@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .directory import DirectorySource
 from .http import HttpSource
+from .local import LocalSource
 
 if TYPE_CHECKING:
     from ..locations import Folder
@@ -19,7 +19,7 @@ class Sources:
 
     def __init__(self, options: TransferOptions) -> None:
         self.http = HttpSource(options)
-        self.directory = DirectorySource()
+        self.local = LocalSource()
 
     def __enter__(self) -> Sources:
         return self
@@ -29,4 +29,4 @@ class Sources:
 
     def of(self, folder: Folder) -> Source:
         """Return who serves ``folder``."""
-        return self.directory if folder.local else self.http
+        return self.local if folder.local else self.http

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Mapping
 
     from .links import Lead
     from .options import Wanted
@@ -31,21 +31,22 @@ def kept_names(
     for path, lead in to_files.items():
         if lead.end in kept and wanted(path, link=True):
             kept.update((path, *lead.through))
-    left_out = {*files, *to_files} - kept
-    kept.update(_standing(directories, top, kept=_above(kept), left_out=_above(left_out)))
-    for path, lead in links.items():
-        if path not in to_files and (lead.end == top or lead.end in kept):
-            kept.update((path, *lead.through))
-    kept.update(_above(kept))
+    if kept.issuperset((*files, *to_files)):
+        return frozenset((*directories, *files, *links))
+    emptied = _above({*files, *links} - kept) - _above(kept) - {top}
+    kept.update(path for path in directories if path not in emptied)
+    _add_links_to_directories(kept, top, {path: links[path] for path in links if path not in to_files})
     return frozenset(kept)
 
 
-def _standing(
-    directories: Mapping[str, object], top: str, *, kept: Container[str], left_out: Container[str]
-) -> Iterator[str]:
-    for path in directories:
-        if path == top or path in kept or path not in left_out:
-            yield path
+def _add_links_to_directories(kept: set[str], top: str, links: Mapping[str, Lead]) -> None:
+    """Add the links to directories that are kept; a directory may be kept for such a link alone."""
+    more = {top}
+    while more:
+        kept.update(more)
+        leading = [path for path, lead in links.items() if lead.end in kept and path not in kept]
+        more = {name for path in leading for name in (path, *links[path].through)}
+        more |= _above(more)
 
 
 def _above(paths: set[str]) -> set[str]:

@@ -110,9 +110,9 @@ class Tree:
             path = self._claim(name)
             self._reserve(original.size)
             if self._wanted(path, link=False):
-                self._repeated[path] = original
                 if isinstance(original, PassedOver):
                     raise Unsafe(f"is a hard link to {shown(target)}, which is in no part that is chosen")
+                self._repeated[path] = original
         self._files[path] = original
 
     def finish(self) -> Unpacked:

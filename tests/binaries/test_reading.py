@@ -6,7 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from redist.libraries import elf_library, pe_library
 
@@ -88,6 +88,7 @@ def test_what_is_no_library_is_said_to_be_none(data: bytes, cause: str, tmp_path
         read(tmp_path / "a", data)
 
 
+@settings(deadline=None)
 @given(
     whole=st.sampled_from((ELF, PE)),
     places=st.dictionaries(st.integers(0, 500), st.integers(0, 255), max_size=8),

@@ -13,6 +13,7 @@ from campaigns.processes import run
 from campaigns.trees import installed_tree, sizes_in, tree_of_archive
 from cli.ground import CHOICE, PREFIX
 from redist import File, RedistServer, RedistTree
+from redist.libraries import elf_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -121,7 +122,7 @@ def _many(seed: str, files: int) -> Callable[..., Mapping[str, Entry]]:
         small = {f"lib/part{each % 10}/noise{each}": File(noise.randbytes(BYTES)) for each in range(count)}
         return {
             "include/cudnn.h": File(seed.encode()),
-            "lib/libcudnn.so.9": File(seed.encode(), 0o755),
+            "lib/libcudnn.so.9": File(elf_library(payload=seed.encode()), 0o755),
             **small,
         }
 

@@ -260,7 +260,7 @@ def test_C88_pkg_config_files_of_the_vendor_stay_as_they_are_and_that_is_told(
     (prefix / "pkg-config/x-11.7.pc").write_bytes(vendor.replace(b"/usr/local/cuda-11.7", bytes(prefix)))
     rewritten = verified(prefix)
     assert rewritten.code == 9
-    assert "changed: pkg-config/x-11.7.pc: " in rewritten.err
+    assert "file-changed: pkg-config/x-11.7.pc: " in rewritten.err
 
 
 def test_C88_nothing_is_said_of_files_that_are_not_there(fetch: Fetch) -> None:

@@ -25,6 +25,8 @@ PREFIX: Shape = {
     "version": str,
     "platform": str,
     "variant": str | NoneType,
+    "parts": [str],
+    "disk_saved": int,
     "include_dir": str,
     "lib_dir": str,
     "bin_dir": str | NoneType,
@@ -32,6 +34,7 @@ PREFIX: Shape = {
     "manifest_sha256": str,
     "tree": str,
 }
+FINDING: Shape = dict.fromkeys(("code", "severity", "where", "detail", "meaning", "remedy"), str)
 MANIFEST: Shape = {"origin": str, "sha256": str}
 PLANNED: Shape = {
     "url": str,
@@ -42,10 +45,22 @@ PLANNED: Shape = {
     "version": str,
     "platform": str,
     "variant": str | NoneType,
+    "parts": [str],
     "relative_path": str,
     "sha256": str | NoneType,
     "size": int | NoneType,
     "prefix": str,
+}
+LOCKED: Shape = {
+    "component": str,
+    "version": str,
+    "platform": str,
+    "variant": str | NoneType,
+    "relative_path": str,
+    "url": str | NoneType,
+    "sha256": str,
+    "size": int | NoneType,
+    "tree": str | NoneType,
 }
 PLAN: Shape = {
     "product": str,
@@ -98,8 +113,16 @@ COMMANDS: dict[str, tuple[tuple[str, ...], Shape]] = {
     "url": (("url", "9.27.0", *CHOICE), PLAN),
     "url, oldest form": (("url", "7.1.1", "--platform", "linux-x86_64"), PLAN),
     "where": (("where", "9.27.0", *CHOICE), {"prefixes": [PREFIX]}),
-    "verify": (("verify", "9.27.0"), {"prefixes": [{**PREFIX, "findings": [str]}]}),
+    "verify": (("verify", "9.27.0"), {"prefixes": [{**PREFIX, "findings": [FINDING]}]}),
     "remove": (("remove", "9.27.0"), {"removed": [str]}),
+    "export": (
+        ("export", "nix", "9.27.0"),
+        {
+            "kind": str,
+            "text": str,
+            "releases": [{"product": str, "label": str, "manifest_sha256": str, "archives": [LOCKED]}],
+        },
+    ),
 }
 
 FAILURES: dict[str, tuple[tuple[str, ...], int, Shape]] = {

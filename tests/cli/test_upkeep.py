@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cli.ground import CHOICE, PREFIX, leftovers, reason, snapshot
-from redist import RedistTree
+from redist import File, RedistTree
 from redist.command import run_command
+from redist.libraries import elf_library
+
+from cudnn_redist.findings import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,18 +66,18 @@ def file_for_link(path: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "missing": ("include/cudnn.h", lambda path: path.unlink(), "missing: include/cudnn.h"),
-    "changed": ("lib/libcudnn.so.9.27.0", turn_a_byte, "changed: lib/libcudnn.so.9.27.0: sha256 is "),
-    "shorter": ("LICENSE", lambda path: os.truncate(path, 1), "changed: LICENSE: 1 bytes, recorded as "),
-    "extra": ("include/extra.h", add, "extra: include/extra.h"),
-    "wrong link": ("lib/libcudnn.so", link_elsewhere, "changed: lib/libcudnn.so: links to elsewhere"),
-    "no link": ("lib/libcudnn.so", file_for_link, "changed: lib/libcudnn.so: is a file"),
+    "missing": ("include/cudnn.h", lambda path: path.unlink(), "file-missing: include/cudnn.h"),
+    "changed": ("lib/libcudnn.so.9.27.0", turn_a_byte, "file-changed: lib/libcudnn.so.9.27.0: sha256 is "),
+    "shorter": ("LICENSE", lambda path: os.truncate(path, 1), "file-changed: LICENSE: 1 bytes, recorded as "),
+    "extra": ("include/extra.h", add, "file-extra: include/extra.h"),
+    "wrong link": ("lib/libcudnn.so", link_elsewhere, "file-changed: lib/libcudnn.so: links to elsewhere"),
+    "no link": ("lib/libcudnn.so", file_for_link, "file-changed: lib/libcudnn.so: is a file"),
     "not executable": (
         "lib/libcudnn.so.9.27.0",
         lambda path: path.chmod(0o644),
-        "changed: lib/libcudnn.so.9.27.0: is not executable",
+        "file-changed: lib/libcudnn.so.9.27.0: is not executable",
     ),
-    "no lib64": ("lib64", lambda path: path.unlink(), "missing: lib64"),
+    "no lib64": ("lib64", lambda path: path.unlink(), "file-missing: lib64"),
 }
 
 
@@ -90,7 +93,14 @@ def test_verify_names_each_difference(
     assert f"{root / PREFIX}: {found}" in done.err
     error = json.loads(done.out)["error"]
     assert (error["type"], error["where"]) == ("VerificationFailed", str(root / PREFIX))
-    assert any(finding.startswith(f"{root / PREFIX}: {found}") for finding in error["findings"])
+    code, where, detail = (found + ": ").split(": ")[:3]
+    assert [
+        finding
+        for finding in error["findings"]
+        if finding["prefix"] == str(root / PREFIX)
+        and (finding["code"], finding["where"], finding["severity"]) == (code, where, "fault")
+        and finding["detail"].startswith(detail)
+    ]
 
 
 def test_verify_counts_and_names_them_all(root: Path) -> None:
@@ -98,9 +108,9 @@ def test_verify_counts_and_names_them_all(root: Path) -> None:
     add(root / PREFIX / "extra")
     done = run_command("verify", "9.27.0", "--root", root)
     assert done.code == 9
-    assert reason(done) == f"verify: {root / PREFIX}: 2 differences from the record"
+    assert reason(done) == f"verify: {root / PREFIX}: 2 faults"
     (root / PREFIX / "extra").unlink()
-    assert reason(run_command("verify", "9.27.0", "--root", root)).endswith(": 1 difference from the record")
+    assert reason(run_command("verify", "9.27.0", "--root", root)).endswith(": 1 fault")
 
 
 @pytest.mark.parametrize(
@@ -211,12 +221,50 @@ def test_remove_leaves_no_empty_directories(root: Path) -> None:
     assert (root / PREFIX).is_dir()
 
 
+def test_verify_says_once_what_a_kind_of_fault_means_and_what_to_do(root: Path) -> None:
+    for name in ("LICENSE", "include/cudnn.h"):
+        (root / PREFIX / name).unlink()
+    done = run_command("verify", "9.27.0", "--root", root)
+    assert done.err.splitlines() == [
+        f"{root / PREFIX}: file-missing: LICENSE: the record has a file here",
+        f"{root / PREFIX}: file-missing: include/cudnn.h: the record has a file here",
+        f"  file-missing: {CODES['file-missing'].meaning}",
+        f"    to mend it: {CODES['file-missing'].remedy}",
+        f"cudnn-redist: verify: {root / PREFIX}: 2 faults",
+    ]
+
+
+def test_a_note_is_told_and_is_no_fault(tmp_path: Path) -> None:
+    """C83: what a library may ask for and the archive does not have, another copy would fill."""
+    tree = RedistTree(tmp_path / "tree")
+    tree.add_release("9.20.0", content=lambda *_: NAMES_MORE)
+    words = ("9.20.0", *CHOICE, "--root", tmp_path / "root")
+    assert run_command("fetch", *words, "--source", tree.path).code == 0
+    done = run_command("verify", *words)
+    path = done.out.removesuffix(": as recorded\n")
+    assert (done.code, done.err.splitlines()[0]) == (
+        0,
+        f"note: {path}: named-not-shipped: lib/libcudnn.so.9: names libcudnn_engines_tensor_ir.so",
+    )
+    assert run_command("verify", *words, "--quiet").err == ""
+    (prefix,) = json.loads(run_command("verify", *words, "--json").out)["prefixes"]
+    (finding,) = prefix["findings"]
+    assert (finding["code"], finding["severity"]) == ("named-not-shipped", "note")
+
+
+NAMES_MORE = {
+    "lib/libcudnn.so.9": File(
+        elf_library(soname="libcudnn.so.9", named=["libcudnn_engines_tensor_ir.so"]), 0o755
+    )
+}
+
+
 def test_quiet_hides_no_difference(root: Path) -> None:
     (root / PREFIX / "LICENSE").unlink()
     done = run_command("verify", "9.27.0", "-q", "--root", root)
     assert (done.code, done.out) == (9, "")
-    assert f"{root / PREFIX}: missing: LICENSE" in done.err
-    assert reason(done).endswith(": 1 difference from the record")
+    assert f"{root / PREFIX}: file-missing: LICENSE" in done.err
+    assert reason(done).endswith(": 1 fault")
 
 
 @pytest.mark.parametrize("named", ["label", "path"])
@@ -225,7 +273,7 @@ def test_a_damaged_record_is_a_difference_and_may_be_removed(root: Path, named: 
     target = "9.27.0" if named == "label" else str(root / PREFIX)
     done = run_command("verify", target, "--root", root)
     assert done.code == 9
-    assert f"{root / PREFIX}: .cudnn-redist.json: damaged record" in done.err
+    assert f"{root / PREFIX}: record-damaged: .cudnn-redist.json: damaged record" in done.err
     assert run_command("remove", target, "--root", root).code == 0
     assert not (root / PREFIX).exists()
 

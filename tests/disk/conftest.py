@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from disk.mounting import Mounts
 from redist import File, RedistServer, RedistTree
+from redist.libraries import elf_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def big_tree(tmp_path_factory: pytest.TempPathFactory) -> RedistTree:
     tree = RedistTree(tmp_path_factory.mktemp("big"))
     noise = {
         "include/cudnn.h": File(b"#pragma once\n"),
-        "lib/libcudnn.so.9.27.0": File(random.Random(9270).randbytes(4 * MIB), 0o755),
+        "lib/libcudnn.so.9.27.0": File(elf_library(payload=random.Random(9270).randbytes(4 * MIB)), 0o755),
     }
     alone = {"platforms": ("linux-x86_64",), "variants": ("cuda13",)}
     tree.add_release("9.26.0", **alone)

@@ -8,11 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from redist.libraries import elf_library
+
 from cudnn_redist.manifest import Platform
 from cudnn_redist.prefix.installed import Prefix
 from cudnn_redist.prefix.record import Entry, Record
 
-FILES = {"include/cudnn.h": b"#pragma once\n", "lib/libcudnn.so.9.27.0": b"\x7fELF" + bytes(100)}
+FILES = {"include/cudnn.h": b"#pragma once\n", "lib/libcudnn.so.9.27.0": elf_library(soname="libcudnn.so.9")}
 LINKS = {"lib/libcudnn.so": "libcudnn.so.9", "lib/libcudnn.so.9": "libcudnn.so.9.27.0"}
 EXECUTABLE = "lib/libcudnn.so.9.27.0"
 
@@ -71,9 +73,15 @@ def fill(root: Path, files: dict[str, bytes] = FILES, links: dict[str, str] = LI
     return root
 
 
-def installed(path: Path, **changes: Any) -> Prefix:  # noqa: ANN401 - any field of a record
+def installed(
+    path: Path,
+    files: dict[str, bytes] = FILES,
+    links: dict[str, str] = LINKS,
+    **changes: Any,  # noqa: ANN401 - any field of a record
+) -> Prefix:
     """Make a whole prefix at ``path``."""
-    fill(path)
+    fill(path, files, links)
+    changes.setdefault("entries", entries(files, links))
     (path / ".cudnn-redist.json").write_bytes(record(**changes).to_bytes())
     return Prefix.open(path)
 

@@ -6,9 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from real import program, repack, wheel
+from real import packages, program, repack, wheel, whole_set
+
+import cudnn_redist
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from real.program import Program
     from real.repack import Tree
     from real.wheel import WheelFile
@@ -30,6 +34,30 @@ def real_tree(real_wheel: WheelFile) -> Tree:
     program.say(f"\n--- NVIDIA's layout\n{tree.archive.name}: {size} bytes in {blocks} xz blocks")
     program.say(f"there after {time.monotonic() - begun:.2f} s")
     return tree
+
+
+@pytest.fixture(scope="session")
+def real_whole(tmp_path_factory: pytest.TempPathFactory) -> cudnn_redist.Prefix:
+    """The whole set of libraries for x86-64 Linux."""
+    source = whole_set.linux(wheel.cache_directory())
+    root = tmp_path_factory.mktemp("whole")
+    return cudnn_redist.fetch("9.27.0", platform="linux-x86_64", cuda="13", sources=[str(source)], root=root)
+
+
+@pytest.fixture(scope="session")
+def real_windows() -> Path:
+    """A source with the Windows archive of the whole set."""
+    return whole_set.windows(wheel.cache_directory())
+
+
+@pytest.fixture(scope="session")
+def cuda_site() -> Path:
+    return packages.site(wheel.cache_directory(), packages.CUDA)
+
+
+@pytest.fixture(scope="session")
+def torch_site() -> Path:
+    return packages.site(wheel.cache_directory(), packages.TORCH)
 
 
 @pytest.fixture(scope="session")

@@ -71,6 +71,34 @@ CUDNN_JIT = Wheel(
     sha256="d78f193e03ae0d884101d50e9019bffb9f99dabc5a58f50e069d145b84730c35",
 )
 
+CUDNN_JIT_SBSA = Wheel(
+    distribution="nvidia-cudnn-jit-cu13",
+    version="9.27.0.42",
+    tag="manylinux_2_27_aarch64",
+    sha256="7038db95da99d2c38bbabfe357b09e99d1a11694f1649cc3189c77b0dcf7e628",
+)
+# There is no smaller one for Windows: the JIT library is published for Linux alone.
+CUDNN_WINDOWS = Wheel(
+    distribution="nvidia-cudnn-cu13",
+    version="9.27.0.42",
+    tag="win_amd64",
+    sha256="7d96f634adafd55c72231eb0500ca77ab109ec8ebff7b33000b76e081bc4558e",
+)
+
+# One that names a part it does not ship, and a later release that ships it: made for each other's trouble.
+CUDNN_9_20 = Wheel(
+    distribution="nvidia-cudnn-cu13",
+    version="9.20.0.48",
+    tag="manylinux_2_27_x86_64",
+    sha256="0c45dd8eeb50b603f07995b1b300c62ffe6a1980482b82b3bcf94a4ca9d49304",
+)
+CUDNN_9_23 = Wheel(
+    distribution="nvidia-cudnn-cu12",
+    version="9.23.2.1",
+    tag="manylinux_2_27_x86_64",
+    sha256="a5e706320218dc7d661b0e13402f204eeccd07b18d061b4d60668f80e464dd1e",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WheelFile:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MODULES = Path("/usr/lib/apache2/modules")
 _COMMON = ("mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_basic")
-_SERVER = ("alias", "autoindex", "deflate", "filter", "mime", "ssl")
+_SERVER = ("alias", "autoindex", "deflate", "dir", "filter", "mime", "ssl")
 _PROXY = ("proxy", "proxy_http", "proxy_connect")
 # Started by root, Apache gives its workers to somebody else.
 _NOBODY = 'User "#65534"\nGroup "#65534"\n'
@@ -41,6 +41,7 @@ TypesConfig /dev/null
 AddType application/json .json
 <Directory "{tree}">
     Options Indexes
+    DirectoryIndex index.html
     IndexOptions FancyIndexing
     Require all granted
     SetOutputFilter DEFLATE
@@ -52,6 +53,10 @@ AddType application/json .json
     Require valid-user
 </Location>
 Alias "/private/" "{tree}/"
+<Location "/plain/">
+    Options -Indexes
+</Location>
+Alias "/plain/" "{tree}/"
 Redirect permanent "/moved/" "/"
 """
 _TLS = """\

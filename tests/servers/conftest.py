@@ -11,6 +11,7 @@ import pytest
 from real import nginx as real_nginx
 from redist import RedistTree
 from servers import apache as real_apache
+from servers import caddy as real_caddy
 from servers import tinyproxy as real_tinyproxy
 from servers.ground import ODD_LOGIN, PLAIN_LOGIN, SITE_LOGIN, ForwardProxy, Site
 from source.ground import large
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
     from real.nginx import Nginx
     from servers.apache import Apache
+    from servers.caddy import Caddy
 
 _NGINX = """
 gzip on;
 gzip_types *;
 location /moved/ { rewrite ^/moved/(.*) /$1 permanent; }
+location /plain/ { alias "%(tree)s/"; autoindex off; }
 location /private/ { alias "%(tree)s/"; autoindex on; auth_basic redist; auth_basic_user_file "%(passwords)s"; }
 """
 
@@ -57,6 +60,12 @@ def nginx(public: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ng
 def apache(public: Path) -> Iterator[Apache]:
     with real_apache.serving(public, public / ".apache", login=SITE_LOGIN) as apache:
         yield apache
+
+
+@pytest.fixture(scope="session")
+def caddy(public: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caddy]:
+    with real_caddy.serving(public, tmp_path_factory.mktemp("caddy"), login=SITE_LOGIN) as caddy:
+        yield caddy
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from redist import File
+from redist.libraries import elf_library
 
 from cudnn_redist import InstallOptions, Prefix, TransferOptions, fetch
 
@@ -52,8 +53,8 @@ def large(size: int) -> Callable[..., Mapping[str, Entry]]:
     """Return content for ``add_release`` whose archive has a little more than ``size`` bytes."""
 
     def content(component: str, _platform: str, version: str, _variant: str | None) -> Mapping[str, Entry]:
-        noise = random.Random(f"{component} {version}").randbytes(size)
-        return {"lib/libcudnn.so.9": File(noise, 0o755), "include/cudnn.h": File(b"/* small */\n")}
+        library = elf_library(payload=random.Random(f"{component} {version}").randbytes(size))
+        return {"lib/libcudnn.so.9": File(library, 0o755), "include/cudnn.h": File(b"/* small */\n")}
 
     return content
 

@@ -1,0 +1,3 @@
+"""A cuDNN that is at hand, as an archive, a wheel or a directory, made a prefix like any other."""
+
+from __future__ import annotations

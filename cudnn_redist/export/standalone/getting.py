@@ -1,0 +1,205 @@
+"""An archive's bytes from the first source that gives the promised ones, by the standard library's HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import re
+import ssl
+import time
+import urllib.error
+import urllib.request
+from typing import IO, TYPE_CHECKING, BinaryIO, Final
+
+from ...blame import reported
+from ...digest import Judge
+from ...errors import (
+    ArchiveWithdrawn,
+    IntegrityError,
+    RedistError,
+    TransferError,
+    TransientTransferError,
+)
+from ...locations import is_local, local_path, redacted
+from ...notes import log
+from .servers import opener, validator, without_login
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ...planner import PlannedArchive
+
+__all__ = ["Got", "Patience", "get"]
+
+_PIECE: Final = 1 << 20
+_GONE: Final = (404, 410)
+_MAY_PASS: Final = (408, 425, 429, 500, 502, 503, 504)
+_RANGE: Final = re.compile(r"bytes ([0-9]+)-")
+
+
+class Patience:
+    """How often a request is tried again, after how many seconds, and for how many a silent server is waited for."""
+
+    def __init__(self, *, retries: int = 5, pause: float = 0.5, stall: float = 30.0) -> None:
+        self.retries = retries
+        self.pause = pause
+        self.stall = stall
+
+
+class Got:
+    """What was got: the archive's size in bytes, and where it came from."""
+
+    def __init__(self, size: int, origin: str) -> None:
+        self.size = size
+        self.origin = origin
+
+
+def get(
+    archive: PlannedArchive,
+    file: BinaryIO,
+    patience: Patience,
+    landed: Callable[[int], None] = lambda _: None,
+) -> Got:
+    """Write the archive into ``file``, an empty one, from its URLs in order; judged before this returns.
+
+    ``landed`` is called with the bytes so far. Raises ``ArchiveWithdrawn``, ``TransferError``, ``IntegrityError``, of
+    several failures the one that says most; ``OSError`` from the disk.
+    """
+    failures: list[RedistError] = []
+    for url in archive.urls:
+        if failures:
+            log.warning("%s; trying the next source", failures[-1])
+        try:
+            return _Getting(archive, url, file, patience, landed).run()
+        except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
+            failures.append(error)
+    raise reported(failures, archive)
+
+
+class _Getting:
+    """One archive from one URL."""
+
+    def __init__(
+        self,
+        archive: PlannedArchive,
+        url: str,
+        file: BinaryIO,
+        patience: Patience,
+        landed: Callable[[int], None],
+    ) -> None:
+        self._archive = archive
+        self._url = url
+        self._where = str(local_path(url)) if is_local(url) else redacted(url)
+        self._file = file
+        self._patience = patience
+        self._landed = landed
+        self._validator: str | None = None
+        self._restart()
+
+    def run(self) -> Got:
+        if is_local(self._url):
+            self._copy()
+        else:
+            self._download()
+        self._judge.verdict()
+        return Got(self._judge.received, self._where)
+
+    def _restart(self) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._judge = Judge(self._archive.expected, where=self._where)
+
+    def _copy(self) -> None:
+        try:
+            source = local_path(self._url).open("rb", buffering=0)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ArchiveWithdrawn("the manifest names it, but it is not here", where=self._where) from error
+        except OSError as error:
+            raise TransferError(f"cannot be read: {error.strerror}", where=self._where) from error
+        with source:
+            self._take(source)
+
+    def _download(self) -> None:
+        failures = 0
+        while True:
+            before = self._judge.received
+            try:
+                self._request()
+            except TransientTransferError as error:
+                # What came through counts: only failures in a row are the end of patience.
+                failures = 1 if self._judge.received > before else failures + 1
+                if failures > self._patience.retries:
+                    raise
+                log.info("%s; again", error)
+                time.sleep(self._patience.pause * failures)
+            else:
+                return
+
+    def _request(self) -> None:
+        """Ask for what is missing, and take it."""
+        with self._translated():
+            answer = opener().open(self._question(), timeout=self._patience.stall)
+        with answer:
+            if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+                raise TransferError("the server sends an encoding that was not asked for", where=self._where)
+            begins = _RANGE.match(answer.headers.get("Content-Range", ""))
+            if answer.status != http.client.PARTIAL_CONTENT:
+                self._restart()
+            elif begins is None or int(begins[1]) != self._judge.received:
+                raise TransferError("the server sends another range than was asked for", where=self._where)
+            self._validator = validator(answer.headers)
+            promised = answer.headers.get("Content-Length")
+            end = None if promised is None else self._judge.received + int(promised)
+            self._take(answer)
+            self._require_whole(self._archive.size if end is None else end)
+
+    def _question(self) -> urllib.request.Request:
+        url, headers = without_login(self._url)
+        question = urllib.request.Request(url)
+        for name, value in headers.items():
+            question.add_unredirected_header(name, value)
+        question.add_header("User-Agent", "cudnn-redist-installer")
+        question.add_header("Accept-Encoding", "identity")
+        if self._judge.received and self._validator is None:
+            self._restart()
+        if self._judge.received and self._validator is not None:
+            question.add_header("Range", f"bytes={self._judge.received}-")
+            question.add_header("If-Range", self._validator)
+        return question
+
+    def _take(self, source: IO[bytes]) -> None:
+        while True:
+            with self._translated():
+                piece = source.read(_PIECE)
+            if not piece:
+                return
+            self._judge.update(piece)
+            self._file.write(piece)
+            self._landed(self._judge.received)
+
+    def _require_whole(self, end: int | None) -> None:
+        if end is not None and self._judge.received < end:
+            cause = f"the connection ended after {self._judge.received} of {end} bytes"
+            raise TransientTransferError(cause, where=self._where)
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn what the standard library raises on the line into ours."""
+        try:
+            yield
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise self._refused(error) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            if isinstance(reason, ssl.SSLCertVerificationError):
+                raise TransferError(
+                    f"certificate not trusted: {reason.verify_message}", where=self._where
+                ) from error
+            raise TransientTransferError(f"{type(reason).__name__}: {reason}", where=self._where) from error
+
+    def _refused(self, error: urllib.error.HTTPError) -> RedistError:
+        if error.code in _GONE:
+            return ArchiveWithdrawn(f"HTTP {error.code}", where=self._where)
+        kind = TransientTransferError if error.code in _MAY_PASS else TransferError
+        return kind(f"HTTP {error.code}", where=self._where, status=error.code)

@@ -1,0 +1,191 @@
+"""``doctor`` as its users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from doctor.machines import DEBIAN, Machine
+from redist.command import Completed, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RPATH = {"rpath": "$ORIGIN"}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A system with a package of cuDNN."""
+    machine = Machine(tmp_path / "system")
+    machine.zlib()
+    machine.cudnn(DEBIAN, "9.14.0", named_files=True)
+    machine.dpkg("libcudnn9-cuda-13", "9.14.0.64-1", [f"{DEBIAN}/libcudnn.so.9.14.0"])
+    return machine
+
+
+def doctor(machine: Machine, *words: str | Path, **environ: str) -> Completed:
+    return run_command("doctor", "--system-root", machine.root, *words, env=machine.environ | environ)
+
+
+def told(done: Completed) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(done.out)
+    return facts
+
+
+def test_a_healthy_system_is_0_and_a_faulty_one_9_with_the_whole_result(machine: Machine) -> None:
+    healthy = doctor(machine)
+    assert (healthy.code, healthy.err) == (0, "")
+    assert f"9.14.0   CUDA 13  {machine.root}{DEBIAN}  (package libcudnn9-cuda-13 9.14.0.64-1)" in healthy.out
+    assert "by default directory" in healthy.out
+    assert healthy.out.endswith("What is to be said\n  nothing\n")
+
+    machine.cudnn("/opt/lib", "9.12.0", parts=("_ops",))
+    machine.cudnn("/opt/lib", "9.14.0", parts=("", "_graph"))
+    faulty = doctor(machine, LD_LIBRARY_PATH="/opt/lib")
+    assert faulty.code == 9
+    assert "fault: version-differs" in faulty.out
+    assert faulty.err == "cudnn-redist: doctor: 1 fault: version-differs\n"
+
+
+def test_json_holds_all_that_is_known(machine: Machine) -> None:
+    machine.cudnn("/opt/lib", "9.10.0", search=RPATH)
+    done = doctor(machine, "--json", LD_LIBRARY_PATH="/opt/lib")
+    facts = told(done)
+    assert (done.code, facts["healthy"]) == (9, False)
+    assert set(facts) == {"healthy", "system", "copies", "consumers", "processes", "findings"}
+    assert [copy["version"] for copy in facts["copies"]] == ["9.14.0", "9.10.0"]
+    assert facts["copies"][0]["origins"] == [{"kind": "package", "name": "libcudnn9-cuda-13 9.14.0.64-1"}]
+    assert facts["consumers"][0]["because"] == "LD_LIBRARY_PATH"
+    assert facts["consumers"][0]["loads"] == f"{machine.root}/opt/lib/libcudnn.so.9"
+    codes = {finding["code"]: finding for finding in facts["findings"]}
+    assert set(codes) == {"release-faulty", "several-copies"}
+    assert set(codes["release-faulty"]) == {"code", "severity", "where", "detail", "meaning", "remedy"}
+
+
+def test_a_prefix_of_ours_is_found_with_what_installs_it_anew(machine: Machine, tmp_path: Path) -> None:
+    from prefix.made import installed
+
+    path = tmp_path / "root/cudnn/9.14.0/cudnn/linux-x86_64/cuda13"
+    installed(path, label="9.14.0", version="9.14.0.64")
+    (path / "lib/libcudnn.so.9.27.0").write_bytes(b"text")
+    done = doctor(machine, "--json", "--root", tmp_path / "root")
+    (damaged,) = (each for each in told(done)["findings"] if each["code"] == "library-damaged")
+    assert damaged["command"] == (
+        "cudnn-redist fetch 9.14.0 --force --component cudnn --platform linux-x86_64 --cuda cuda13"
+    )
+
+
+def test_a_named_python_is_looked_at_and_its_torch_named(machine: Machine) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", machine.root / "venv"], check=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    machine.torch(asks="nvidia-cudnn-cu13==9.12.0.46")
+    machine.cudnn_wheel("9.12.0")
+    site = machine.root / "venv/lib/python3.12/site-packages"
+    shutil.copytree(site, machine.root / f"venv/lib/{version}/site-packages", dirs_exist_ok=True)
+    facts = told(doctor(machine, "--json", "--python", machine.root / "venv/bin/python"))
+    torch = next(each for each in facts["consumers"] if each["name"] == "torch")
+    assert (torch["asks"], torch["loads_version"]) == ("nvidia-cudnn-cu13==9.12.0.46", "9.12.0")
+    assert torch["because"] == "RUNPATH of libtorch_global_deps.so"
+
+
+def test_a_report_is_markdown_without_names(machine: Machine, tmp_path: Path) -> None:
+    machine.cudnn("/opt/lib", "9.10.0")
+    done = doctor(machine, "--report", LD_LIBRARY_PATH="/opt/lib", HOME=str(tmp_path), USER="system")
+    assert done.code == 9
+    assert done.out.startswith("### cudnn-redist ")
+    assert done.out.count("```") % 2 == 0
+    assert str(tmp_path) not in done.out
+    assert "~/<user>/opt/lib" in done.out
+
+
+MAP = """
+import mmap, sys, time
+with open(sys.argv[1], "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+time.sleep(0.5)
+print(sys.argv[2:])
+"""
+
+
+def test_a_command_is_run_and_its_own_options_stay_its_own(machine: Machine) -> None:
+    library = machine.root / f"{DEBIAN}/libcudnn.so.9.14.0".lstrip("/")
+    done = doctor(machine, "--", sys.executable, "-c", MAP, library, "--json", "--pid", "x")
+    assert done.code == 0
+    assert done.err == "['--json', '--pid', 'x']\n"
+    assert f"ended with 0\n  {library}\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "cause"),
+    [
+        (("--pid", "4194305"), 3, "there is no process 4194305"),
+        (("--pid", "nobody"), 2, "no whole number"),
+        (("--pid", "1", "--", "true"), 2, "a --pid or a COMMAND, not both"),
+        (("--", "/no/such/program"), 2, "cannot be run"),
+        (("--python", "/no/such/python"), 2, "no Python that can be run"),
+        (("--system-root", "/no/such/root"), 2, "no directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    machine: Machine, words: tuple[str, ...], code: int, cause: str
+) -> None:
+    done = doctor(machine, *words)
+    assert done.code == code
+    assert cause in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err
+
+
+SETPRIV = shutil.which("setpriv")
+AS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
+
+
+def test_a_directory_without_permission_is_a_finding(machine: Machine) -> None:
+    machine.cudnn("/opt/lib", "9.12.0")
+    closed = machine.root / "opt/lib"
+    closed.chmod(0)
+    bare = [SETPRIV or "setpriv", "--bounding-set=-all", "--inh-caps=-all"] if AS_ROOT else []
+    words = [sys.executable, "-m", "cudnn_redist", "doctor", "--json", "--system-root", str(machine.root)]
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "LD_LIBRARY_PATH": "/opt/lib"}
+    try:
+        done = subprocess.run([*bare, *words], env=environment, capture_output=True, check=False, timeout=60)
+    finally:
+        closed.chmod(0o755)
+    found = [(each["code"], each["where"]) for each in json.loads(done.stdout)["findings"]]
+    assert (done.returncode, found) == (9, [("file-unreadable", str(closed))])
+
+
+def test_finding_needs_no_dependency_at_all(machine: Machine) -> None:
+    """Isolated and without ``site``, only the standard library and this package can be imported."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy\n"
+        "try: runpy.run_module('cudnn_redist', run_name='__main__')\n"
+        "finally: print(*sorted({'httpx', 'pydantic', 'tqdm', 'platformdirs'} & set(sys.modules)), file=sys.stderr)"
+    )
+    import cudnn_redist
+
+    package = os.path.dirname(os.path.dirname(cudnn_redist.__file__))
+    words = ["doctor", "--root", str(machine.root / "none"), "--system-root", str(machine.root)]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, package, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "\n")
+    assert "libcudnn9-cuda-13" in done.stdout
+
+
+def test_this_very_system_is_looked_at_without_trouble(tmp_path: Path) -> None:
+    done = run_command("doctor", "--json", "--root", tmp_path)
+    facts = told(done)
+    assert done.code == (0 if facts["healthy"] else 9)
+    assert facts["system"]["root"] == "/"
+    assert facts["system"]["pythons"] == [sys.executable]
+    assert "Traceback" not in done.err
