@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -25,7 +29,7 @@ class Parser(argparse.ArgumentParser):
     """argparse's, but raises instead of exiting with a message, and keeps its groups of options by title."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of argparse
-        super().__init__(allow_abbrev=False, **settings)
+        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **settings)
         self._titled: dict[str, _Group] = {}
 
     def group(self, title: str) -> _Group:
@@ -41,6 +45,24 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: object = None) -> None:  # noqa: ARG002 - argparse's own
         # What --help and --version say is a result like any other.
         print_result(message)
+
+
+class _Formatter(argparse.HelpFormatter):
+    """argparse's, made anew for each option: its own asks shutil for the width, which takes longer than the rest."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+@cache
+def _columns() -> int:
+    """Return the width of the terminal, as ``shutil.get_terminal_size`` tells it."""
+    with suppress(KeyError, ValueError):
+        if (columns := int(os.environ["COLUMNS"])) > 0:
+            return columns
+    with suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    return 80
 
 
 if TYPE_CHECKING:
