@@ -66,12 +66,7 @@ class Filling:
             require_space([(self._tree.path, self._lacking(missing.values()))])
             self._tree.announce({place: _listed(each) for place, each in missing.items()})
             sweep_partials(self._tree.partials)
-        try:
-            self._bring_all(missing)
-        finally:
-            # Only an empty directory goes.
-            with suppress(OSError):
-                self._tree.partials.rmdir()
+        self._bring_all(missing)
         with disk_errors(self._tree.path, phase="mirror"):
             known = self._tree.files
             self._tree.settle({place: _listed(each) for place, each in wanted.items() if place in known})

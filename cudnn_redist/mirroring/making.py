@@ -189,19 +189,15 @@ class _Making:
 
     def _write_pages(self, *, without: Sequence[str] = ()) -> None:
         """Write the page of every directory of files that are here, and remove those of others."""
-        listed = [place for place in self._tree.files if place not in set(without)]
-        pages = {place for place in listed if f"/{place}".endswith(f"/{INDEX_NAME}")}
-        here = [place for place in listed if place not in pages and (self._tree.path / place).is_file()]
-        fresh = index_pages(here)
-        # A page that somebody else put here stays.
-        self._write(
-            {
-                place: fresh[place]
-                for place in fresh
-                if place in pages or not (self._tree.path / place).exists()
-            }
-        )
-        self._tree.remove(pages - fresh.keys())
+        with self._tree.turn("pages"):
+            listed = [place for place in self._tree.files if place not in set(without)]
+            pages = {place for place in listed if f"/{place}".endswith(f"/{INDEX_NAME}")}
+            here = [place for place in listed if place not in pages and (self._tree.path / place).is_file()]
+            fresh = index_pages(here)
+            # A page that somebody else put here stays.
+            ours = [place for place in fresh if place in pages or not (self._tree.path / place).exists()]
+            self._write({place: fresh[place] for place in ours})
+            self._tree.remove(pages - fresh.keys())
 
     def _has(self, product: str, archive: Archive) -> bool:
         with suppress(ManifestError):  # a path that leaves the mirror: it was not chosen

@@ -1,7 +1,7 @@
 """The directory of a mirror: whose it is, what belongs into it, and how a file gets its final name.
 
 DEST/.cudnn-redist-mirror.json           every file that was ever meant to be here, with sha256 and size
-DEST/.partial/                           archives, and small files, not yet complete
+DEST/.partial/                           archives, and small files, not yet complete; empty between runs
 DEST/<product>/redist/...                NVIDIA's own layout: manifests, archives, licence texts
 DEST/.../index.html                      what a browser, or a fetch of a partial label, sees of each directory
 """
@@ -123,16 +123,19 @@ class MirrorTree:
             replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)
-            # Only an empty directory goes.
-            with suppress(OSError):
-                self.partials.rmdir()
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        """Let one run at a time do what ``name`` says, with the list as it is by then."""
+        with my_turn(self.path / ".turn" / name, longest=_LONGEST_TURN):
+            self._files = self._read_list()
+            yield
 
     @contextmanager
     def _list_open(self) -> Iterator[None]:
-        """Change the list as it is by now, and write it if it did change; one run at a time."""
-        with self._changing, my_turn(self.path / ".turn" / "list", longest=_LONGEST_TURN):
-            before = self._read_list()
-            self._files = dict(before)
+        """Change the list, and write it if it did change."""
+        with self._changing, self.turn("list"):
+            before = dict(self._files)
             yield
             if self._files != before or not (self.path / LIST_NAME).is_file():
                 self.write(LIST_NAME, list_bytes(self._files))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mirroring.ground import Ground
 from redist import RedistServer, RedistTree
+from source.ground import large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,3 +38,12 @@ def server(tree: RedistTree) -> Iterator[RedistServer]:
 @pytest.fixture
 def ground(tree: RedistTree, tmp_path: Path) -> Ground:
     return Ground(tree=tree, mirror=tmp_path / "mirror", root=tmp_path / "root")
+
+
+@pytest.fixture
+def big(ground: Ground) -> Path:
+    """The archive of ``ONE``, made a megabyte large."""
+    ground.tree.add_release(
+        "9.27.0", platforms=("linux-x86_64",), variants=("cuda13",), content=large(1 << 20)
+    )
+    return ground.tree.archive_path("9.27.0")

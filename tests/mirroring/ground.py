@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from redist import RedistTree
+
+TAR = "9.27.0.42_cuda13-archive.tar.xz"
+"""How the names of 9.27.0's archives for CUDA 13 end."""
+
+HIDDEN = [".cudnn-redist-mirror.json", ".partial"]
+"""What a finished mirror has beside its tree; nothing is in the second."""
 
 ONE = {"component": "cudnn", "platform": "linux-x86_64", "cuda": "13"}
 """A choice of one archive."""
@@ -49,10 +54,11 @@ class Ground:
         """Return what is published at ``paths``, by its place in a mirror."""
         return {self.place(path): path.read_bytes() for path in sorted(paths)}
 
+    def partials(self) -> list[Path]:
+        """Return the archives that are not complete yet."""
+        return sorted((self.mirror / ".partial").glob("*.part"))
+
     def hidden(self) -> list[str]:
-        """Return what the mirror has beside its tree; of a finished one that is its list."""
-        return sorted(path.name for path in self.mirror.glob(".*"))
-
-
-def sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+        """Return what the mirror has beside its tree."""
+        hidden = (path for top in self.mirror.glob(".*") for path in (top, *top.rglob("*")))
+        return sorted(path.relative_to(self.mirror).as_posix() for path in hidden)

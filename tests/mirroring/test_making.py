@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from installing import IMPATIENT, everything
-from mirroring.ground import ONE
+from mirroring.ground import HIDDEN, ONE
 from redist import RedistServer, RedistTree
 
 from cudnn_redist import Manifest, fetch, labels
 from cudnn_redist.errors import (
     ArchiveWithdrawn,
-    ComponentNotFound,
-    LabelNotFound,
     ManifestError,
-    PlatformNotFound,
-    PrefixError,
-    UsageError,
 )
 from cudnn_redist.mirroring.checking import check_mirror
-from cudnn_redist.mirroring.making import mirror
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +35,7 @@ def test_everything_of_a_release_is_there_byte_for_byte(ground: Ground) -> None:
     licences = ground.tree.redist.glob("*/LICENSE.txt")
     manifest = ground.tree.manifest_path("9.27.0")
     assert ground.files() == ground.published(manifest, *licences, *archives(ground.tree, "*-9.27.0.*"))
-    assert ground.hidden() == [".cudnn-redist-mirror.json"]
+    assert ground.hidden() == HIDDEN
     assert (found.labels, found.absent) == (("9.27.0",), {"9.27.0": ()})
     assert len(found.fetched) == 8
 
@@ -67,66 +61,6 @@ def test_the_manifest_still_parses_and_the_absent_archives_are_told(ground: Grou
     ):
         fetch("9.27.0", platform="linux-sbsa", cuda="13", sources=[str(ground.mirror)], root=ground.root)
     assert not (ground.root / "cudnn").exists()
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        (("9.27",), "9.27.0"),
-        (("latest", "9.27.0"), "9.27.0"),
-        (("9.27.0.42",), "9.27.0"),
-        ((">=9.10,<10",), "9.26.0 9.27.0"),
-        (("9.9.0", ">9.26"), "9.9.0 9.27.0"),
-    ],
-    ids=["partial", "twice", "four-parts", "range", "both"],
-)
-def test_labels_and_ranges_are_found_in_the_index(asked: tuple[str, ...], found: str, ground: Ground) -> None:
-    assert ground.make(*asked, **ONE).labels == tuple(found.split())
-    assert [label.text for label in labels(sources=[str(ground.mirror)])] == found.split()
-
-
-def test_of_a_range_each_release_gives_what_it_has(ground: Ground, caplog: pytest.LogCaptureFixture) -> None:
-    found = ground.make(">=9.26", component=["cudnn", "cudnn_jit"], cuda="13", platform="linux-x86_64")
-
-    assert sorted(place.rpartition("/")[2] for place in found.fetched) == [
-        "cudnn-linux-x86_64-9.26.0.42_cuda13-archive.tar.xz",
-        "cudnn-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz",
-        "cudnn_jit-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz",
-    ]
-    assert "9.26.0 has no component 'cudnn_jit'" in caplog.text
-
-
-def test_a_release_of_a_range_that_has_nothing_of_the_choice_is_left_out(
-    ground: Ground, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert ground.make(">=9.26", component="cudnn_jit").labels == ("9.27.0",)
-    assert "9.26.0 has no component 'cudnn_jit'" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("asked", "choice", "kind"),
-    [
-        ("9.26.0", {"component": "cudnn_jit"}, ComponentNotFound),
-        (">=9.9,<9.27", {"component": "cudnn_jit"}, ComponentNotFound),
-        ("9.27.0", {"platform": ["linux-x86_64", "windows-arm64"]}, PlatformNotFound),
-        ("9.99.0", {}, LabelNotFound),
-        (">=10", {}, LabelNotFound),
-        (">=x", {}, UsageError),
-    ],
-    ids=["component", "of-a-whole-range", "one-platform", "label", "range", "no-range"],
-)
-def test_what_is_not_there_leaves_no_mirror(
-    asked: str, choice: dict[str, object], kind: type[Exception], ground: Ground
-) -> None:
-    with pytest.raises(kind):
-        ground.make(asked, **choice)
-
-    assert not ground.mirror.exists()
-
-
-def test_no_label_is_no_question(ground: Ground) -> None:
-    with pytest.raises(UsageError, match="no label"):
-        mirror(ground.mirror, [], sources=[str(ground.tree.path)])
 
 
 def test_what_is_there_is_not_fetched_again(ground: Ground, server: RedistServer) -> None:
@@ -218,92 +152,6 @@ def test_two_manifests_that_promise_different_bytes_of_one_name(ground: Ground) 
 
     assert [label.text for label in labels(sources=[str(ground.mirror)])] == ["9.26.0"]
     assert check_mirror(ground.mirror)
-
-
-def test_what_was_not_asked_for_is_pruned_and_the_directories_that_empties(ground: Ground) -> None:
-    ground.make(">=9.9")
-    found = ground.make("9.26.0", cuda="13", prune=True)
-
-    alone = ground.tree.redist / "cudnn" / "LICENSE.txt"
-    kept = archives(ground.tree, "*-9.26.0.*_cuda13-*")
-    assert ground.files() == ground.published(ground.tree.manifest_path("9.26.0"), alone, *kept)
-    assert "cudnn/redist/redistrib_9.27.0.json" in found.pruned
-    assert not (ground.mirror / "cudnn/redist/cudnn_jit").exists()
-    assert check_mirror(ground.mirror)
-    assert [label.text for label in labels(sources=[str(ground.mirror)])] == ["9.26.0"]
-
-
-def test_what_no_mirror_made_is_never_pruned(ground: Ground) -> None:
-    ground.make("9.26.0")
-    foreign = [
-        ground.mirror / place
-        for place in ("cudnn/redist/redistrib_1.0.0.json", "robots.txt", "cudnn/redist/cudnn/index.htm")
-    ]
-    for path in foreign:
-        path.write_text("mine")
-    found = ground.make("9.27.0", component="cudnn_jit", prune=True)
-
-    assert [path.read_text() for path in foreign] == ["mine"] * 3
-    assert not set(found.pruned) & {path.relative_to(ground.mirror).as_posix() for path in foreign}
-
-
-def test_without_prune_everything_stays(ground: Ground) -> None:
-    ground.make("9.26.0")
-    before = ground.files()
-    assert ground.make("9.27.0").pruned == ()
-    assert before.items() <= ground.files().items()
-
-
-def test_nothing_is_pruned_when_the_run_fails(ground: Ground) -> None:
-    ground.make("9.26.0")
-    ground.tree.archive_path("9.27.0").unlink()
-    before = ground.files()
-    with pytest.raises(ArchiveWithdrawn):
-        ground.make("9.27.0", prune=True)
-
-    assert before.items() <= ground.files().items()
-
-
-def test_a_file_that_no_mirror_made_is_not_written_over(ground: Ground) -> None:
-    ground.make("9.26.0", **ONE)
-    place = ground.mirror / ground.place(ground.tree.archive_path("9.27.0"))
-    place.write_text("mine")
-    with pytest.raises(PrefixError, match="in the way, and no mirror made it"):
-        ground.make(**ONE)
-
-    assert place.read_text() == "mine"
-
-
-def test_a_directory_in_the_way_stays(ground: Ground) -> None:
-    ground.make(**ONE)
-    place = ground.mirror / ground.place(ground.tree.archive_path("9.27.0"))
-    place.unlink()
-    place.mkdir()
-    (place / "mine").touch()
-    with pytest.raises(PrefixError, match="directory"):
-        ground.make(**ONE)
-
-    assert (place / "mine").exists()
-
-
-def test_the_very_archive_that_somebody_put_there_is_taken_as_it_is(ground: Ground) -> None:
-    ground.make("9.26.0", **ONE)
-    archive = ground.tree.archive_path("9.27.0")
-    (ground.mirror / ground.place(archive)).write_bytes(archive.read_bytes())
-
-    assert ground.make(**ONE).fetched == ()
-
-
-def test_an_index_page_of_ones_own_stays(ground: Ground) -> None:
-    ground.make("9.26.0", **ONE)
-    (ground.mirror / ".cudnn-redist-mirror.json").write_text('{"schema": 1, "files": {}}')
-    (ground.mirror / "index.html").write_text("mine")
-    for page in (ground.mirror / "cudnn").rglob("*"):
-        if page.is_file() and page.suffix != ".xz":
-            page.unlink()
-    ground.make("9.26.0", **ONE)
-
-    assert (ground.mirror / "index.html").read_text() == "mine"
 
 
 def test_the_next_source_has_what_the_first_lost(ground: Ground, tmp_path: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 from disk.mounting import Mounts
-from mirroring.ground import ONE
-from redist.command import start_command
+from mirroring.ground import HIDDEN, ONE, TAR
 from redist.faults import Cut, Flipped, Headers, Status, Truncated
-from source.ground import large
 
 from cudnn_redist import TransferOptions, fetch, labels
 from cudnn_redist.errors import (
@@ -32,20 +29,6 @@ if TYPE_CHECKING:
     from redist.faults import Fault
 
 CHOICE = {"platform": "linux-x86_64", "cuda": "13"}
-TAR = "9.27.0.42_cuda13-archive.tar.xz"
-
-
-@pytest.fixture
-def big(ground: Ground) -> Path:
-    """Make the archive of ``ONE`` a megabyte large."""
-    ground.tree.add_release(
-        "9.27.0", platforms=("linux-x86_64",), variants=("cuda13",), content=large(1 << 20)
-    )
-    return ground.tree.archive_path("9.27.0")
-
-
-def partials(ground: Ground) -> list[Path]:
-    return sorted((ground.mirror / ".partial").glob("*.part"))
 
 
 @pytest.mark.parametrize("fault", [Flipped(1000), Truncated(1000)], ids=["digest", "size"])
@@ -63,7 +46,7 @@ def test_wrong_bytes_at_the_source_get_no_final_name(
     assert [place for place in ground.files() if "9.27.0" in place] == []
     # The other release is complete.
     assert [label.text for label in labels(sources=[str(ground.mirror)])] == ["9.26.0"]
-    assert partials(ground) == []
+    assert ground.partials() == []
 
 
 def test_wrong_bytes_in_a_directory_get_no_final_name(ground: Ground) -> None:
@@ -75,7 +58,7 @@ def test_wrong_bytes_in_a_directory_get_no_final_name(ground: Ground) -> None:
         ground.make(**ONE)
 
     assert ground.files() == {}
-    assert partials(ground) == []
+    assert ground.partials() == []
 
 
 def test_once_the_source_is_mended_the_next_run_completes(ground: Ground, server: RedistServer) -> None:
@@ -107,7 +90,7 @@ def test_a_line_that_fails_leaves_bytes_that_the_next_run_takes_up(
     server.always(TAR, Cut(300_000))
     with pytest.raises(TransferError):
         ground.make(source=server.url, **ONE)
-    (left,) = partials(ground)
+    (left,) = ground.partials()
     assert ground.files() == {}
     landed = left.stat().st_size
     server.heal()
@@ -115,7 +98,7 @@ def test_a_line_that_fails_leaves_bytes_that_the_next_run_takes_up(
 
     assert server.requests(TAR)[-1].range == f"bytes={landed}-"
     assert check_mirror(ground.mirror)
-    assert ground.hidden() == [".cudnn-redist-mirror.json"]
+    assert ground.hidden() == HIDDEN
 
 
 def test_within_a_run_a_line_is_taken_up_where_it_broke(ground: Ground, server: RedistServer) -> None:
@@ -132,47 +115,6 @@ def test_a_licence_that_cannot_be_read_stops_its_release(ground: Ground, server:
         ground.make(source=server.url, **ONE)
 
     assert list(ground.files()) == [ground.place(ground.tree.archive_path("9.27.0"))]
-
-
-@pytest.mark.parametrize("moment", [0, 200_000, 900_000], ids=["begun", "early", "late"])
-def test_killed_half_way_nothing_half_is_served_and_the_next_run_completes(
-    moment: int, big: Path, ground: Ground, server: RedistServer
-) -> None:
-    server.rate = 2_000_000
-    words = ["--component", "cudnn", "--source", server.url, "--root", ground.root]
-    with start_command("mirror", ground.mirror, "9.26.0", "9.27.0", *words) as running:
-        server.wait_for(TAR, sent=moment)
-        running.send_signal(signal.SIGKILL)
-        running.communicate()
-
-    published = {
-        ground.place(path): path.read_bytes() for path in ground.tree.path.rglob("*") if path.is_file()
-    }
-    assert ground.files().items() <= published.items()
-    assert "cudnn/redist/redistrib_9.27.0.json" not in ground.files()
-    server.rate = None
-    ground.make("9.26.0", "9.27.0", source=server.url, component="cudnn")
-    assert check_mirror(ground.mirror)
-    assert ground.hidden() == [".cudnn-redist-mirror.json"]
-    assert sum(request.sent for request in server.requests(big.name)) < big.stat().st_size + 700_000
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.usefixtures("big")
-def test_a_signal_ends_it_at_once_and_leaves_what_has_come(
-    name: str, ground: Ground, server: RedistServer
-) -> None:
-    server.rate = 300_000
-    words = ["--component", "cudnn", "--source", server.url, "--root", ground.root]
-    with start_command("mirror", ground.mirror, "9.27.0", *words) as running:
-        server.wait_for(TAR, sent=100_000)
-        running.send_signal(signal.Signals[name])
-        _, err = running.communicate(timeout=5)
-
-    assert running.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
-    assert b"Traceback" not in err
-    assert sum(path.stat().st_size for path in partials(ground)) > 0
-    assert ground.files() == {}
 
 
 @pytest.fixture
@@ -203,7 +145,7 @@ def test_a_disk_that_fills_up_leaves_nothing_under_a_final_name(
 
     assert caught.value.exit_code == 7
     assert not (ground.mirror / ground.place(big)).exists()
-    assert partials(ground) == []
+    assert ground.partials() == []
 
 
 def test_from_a_half_copied_mirror_nothing_is_installed(ground: Ground, tmp_path: Path) -> None:
@@ -235,20 +177,6 @@ def test_a_server_without_validators_costs_a_fresh_start(ground: Ground, server:
     ground.make(source=server.url, transfer=TransferOptions(retries=2, retry_delay=0.01), **ONE)
 
     assert check_mirror(ground.mirror)
-
-
-def test_two_runs_at_a_time_end_well(ground: Ground, server: RedistServer) -> None:
-    server.rate = 200_000
-    words = ["--source", server.url, "--root", ground.root]
-    one = start_command("mirror", ground.mirror, "9.26.0", "9.27.0", *words)
-    two = start_command("mirror", ground.mirror, "9.27.0", "9.9.0", *words)
-    with one, two:
-        told = [running.communicate()[1].decode() for running in (one, two)]
-
-    assert (one.returncode, two.returncode) == (0, 0), told
-    assert {"9.9.0", "9.26.0", "9.27.0"} == {label.text for label in labels(sources=[str(ground.mirror)])}
-    assert set(ground.files()) < set(check_mirror(ground.mirror))
-    assert ground.hidden() == [".cudnn-redist-mirror.json"]
 
 
 def test_a_mirror_that_has_everything_is_not_written_to(ground: Ground, mounts: Mounts) -> None:

@@ -88,6 +88,7 @@ def test_nothing_else_is_left_in_the_mirror(dest: Path, redist_tree: RedistTree)
     ]
     assert sorted(path.name for path in dest.iterdir()) == [
         ".cudnn-redist-mirror.json",
+        ".partial",
         "cudnn",
         "index.html",
     ]

@@ -48,7 +48,7 @@ def test_the_list_outlives_the_run(tmp_path: Path) -> None:
     MirrorTree(tmp_path).announce({"cudnn/a": A, "cudnn/b": B})
 
     assert MirrorTree(tmp_path).files == {"cudnn/a": A, "cudnn/b": B}
-    assert [path.name for path in tmp_path.iterdir()] == [LIST_NAME]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [LIST_NAME, ".partial"]
 
 
 def test_two_runs_lose_nothing_of_each_other(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ def test_a_login_from_netrc_opens_it(
     with pytest.raises(TransferError, match="HTTP 401"):
         get(source, root=root)
 
-    assert get(source, root=root, label="latest", transfer=TransferOptions(netrc=netrc)).record.archive_size > 0
+    assert (
+        get(source, root=root, label="latest", transfer=TransferOptions(netrc=netrc)).record.archive_size > 0
+    )
     assert holders_of(password, root) == []
 
 
