@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .manifest.choosing import Query
     from .manifest.labels import ReleaseLabel
     from .manifest.models import Archive, Component, Manifest
+    from .mirroring.bundling import bundle
+    from .mirroring.making import mirror
     from .planner import Plan, PlannedArchive
     from .prefix.installed import Prefix
     from .prefix.record import Record
@@ -51,10 +53,12 @@ _HOMES = {
     "TransferOptions": "source.base",
     "UnpackOptions": "unpack.options",
     "adopt": "adoption.adopting",
+    "bundle": "mirroring.bundling",
     "fetch": "fetcher",
     "install": "installer",
     "labels": "catalog",
     "lock": "locking.making",
+    "mirror": "mirroring.making",
     "plan": "catalog",
     "preload": "doctor.preloading",
 }
@@ -78,11 +82,13 @@ __all__ = [
     "UnpackOptions",
     "__version__",
     "adopt",
+    "bundle",
     "errors",
     "fetch",
     "install",
     "labels",
     "lock",
+    "mirror",
     "plan",
     "preload",
 ]

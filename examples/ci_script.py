@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from cudnn_redist import errors, fetch
+from cudnn_redist.findings import faults
 
 
 def main() -> int:
@@ -32,8 +33,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return error.exit_code
 
-    if findings := prefix.verify():
-        print("cached prefix damaged:", *findings, sep="\n  ", file=sys.stderr)
+    if found := faults(prefix.verify()):
+        print("cached prefix damaged:", *found, sep="\n  ", file=sys.stderr)
         return errors.VerificationFailed.exit_code
     lines = f"CUDNN_PATH={prefix.path}\nCUDNN_VERSION={prefix.record.version}\n"
     if github_env := os.environ.get("GITHUB_ENV"):

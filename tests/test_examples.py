@@ -8,8 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+from redist.content import File, default_content
+
+from cudnn_redist.host import Machine, host_platform
+
 if TYPE_CHECKING:
     from redist import RedistServer, RedistTree
+    from redist.content import Entry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -59,3 +65,67 @@ def test_ci_script_refuses_a_damaged_cache(redist_tree: RedistTree, tmp_path: Pa
     damaged = run("ci_script.py", *words, "--root", str(root))
     assert damaged.returncode == 9
     assert "include/cudnn.h" in damaged.stderr
+
+
+def tools(folder: Path, make: str) -> dict[str, str]:
+    """An environment whose compilers are there, and whose ``make`` is a script of ours."""
+    folder.mkdir()
+    for name, script in (("make", make), ("g++", ""), ("nvcc", "")):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+def samples_check(tree: RedistTree, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the check against a release whose samples have a Makefile."""
+
+    def content(component: str, platform: str, version: str, variant: str | None = None) -> dict[str, Entry]:
+        samples = {"src/cudnn_samples_v9/mnistCUDNN/Makefile": File(b"all:\n")}
+        return (
+            samples
+            if component == "cudnn_samples"
+            else dict(default_content("cudnn", platform, version, variant))
+        )
+
+    here = host_platform(Machine.this())[0]
+    tree.add_release(
+        "9.28.0", components=("cudnn", "cudnn_samples"), platforms=(here, "source"), content=content
+    )
+    words = ("--source", str(tree.path), "--root", str(folder / "root"), "--work", str(folder / "work"))
+    return run("samples_check.py", "9.28.0", "--cuda", "13", *words, env=env)
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "words"),
+    [("Test passed!", 0, "mnistCUDNN passed with cuDNN 9.28.0.42"), ("Test failed!", 9, "Test failed!")],
+    ids=["passed", "failed"],
+)
+def test_samples_check_builds_against_the_prefix_and_runs(
+    redist_tree: RedistTree, tmp_path: Path, told: str, code: int, words: str
+) -> None:
+    program = f"echo '{told}'"
+    prefix_first = 'test -e "${LIBRARY_PATH%%:*}/libcudnn.so" -a -e "${LD_LIBRARY_PATH%%:*}/libcudnn.so.9"'
+    build = f'printf "#!/bin/sh\\n%s" "{program}" > mnistCUDNN && chmod +x mnistCUDNN'
+    env = tools(tmp_path / "bin", f"{prefix_first} && {build}")
+    done = samples_check(redist_tree, tmp_path, env)
+    assert done.returncode == code, done.stderr
+    assert words in done.stdout + done.stderr
+
+
+def test_samples_check_says_what_it_lacks_and_fetches_nothing(
+    redist_tree: RedistTree, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done = samples_check(redist_tree, tmp_path, {"PATH": str(tmp_path / "empty"), "CUDA_PATH": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        "mnistCUDNN cannot be built here: there is no make (to build with), no g++ (a C++ compiler), "
+        "no nvcc (the CUDA toolkit)\n"
+    )
+    assert not (tmp_path / "root").exists()
+
+
+def test_samples_check_shows_why_it_could_not_be_built(redist_tree: RedistTree, tmp_path: Path) -> None:
+    done = samples_check(redist_tree, tmp_path, tools(tmp_path / "bin", "echo no FreeImage.h >&2; exit 2"))
+    assert (done.returncode, done.stdout) == (9, "")
+    assert done.stderr.startswith("no FreeImage.h\nmake failed with ")

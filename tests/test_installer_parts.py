@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -155,7 +156,9 @@ def test_link_names_that_would_lead_nowhere_are_left_out_and_told(
     redist_tree: RedistTree, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     part(redist_tree.path, tmp_path, "dev")
-    assert "3 links (the first is 'lib/libcudnn.so') are left out" in caplog.text
+    assert (
+        "in no chosen part: 'lib/libcudnn.so', 'lib/libcudnn_graph.so', 'lib/libcudnn_ops.so'" in caplog.text
+    )
 
 
 def test_all_links_on_the_way_to_a_library_come_along(tmp_path: Path) -> None:
@@ -202,6 +205,20 @@ def test_a_lock_names_an_archive_and_so_its_parts(redist_server: RedistServer, t
     (runtime,) = install(made, options=options())
     assert runtime.path.name == "cuda13+runtime"
     assert fetch(parts="runtime", **choice) == runtime
+
+
+def test_a_promised_tree_is_that_of_the_whole_archive(redist_tree: RedistTree, tmp_path: Path) -> None:
+    whole = part(redist_tree.path, tmp_path / "first")
+    made = planned(redist_tree.path, tmp_path / "second", parts=["static"])
+    honest, false = (
+        replace(made, archives=(replace(made.archives[0], tree=tree),))
+        for tree in (whole.record.tree, "0" * 64)
+    )
+    with pytest.raises(errors.DigestMismatch) as met:
+        install(false, options=options())
+    assert met.value.actual == whole.record.tree
+    (static,) = install(honest, options=options())
+    assert static.record.archive_tree == whole.record.tree
 
 
 def test_an_unknown_part_is_no_question(tmp_path: Path) -> None:

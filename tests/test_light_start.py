@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from redist import RedistTree
 from redist.command import run_command
+from redist.libraries import elf_library
 
 import cudnn_redist
 
@@ -95,6 +96,15 @@ def test_fetching_what_is_installed_is_light(installed: Path) -> None:
     libraries, told = loaded(work)
     assert libraries == []
     assert told.strip() == str(installed / "cudnn/9.27.0/cudnn/linux-x86_64/cuda13")
+
+
+def test_what_is_wanted_beside_a_program_s_own_imports_is_light(tmp_path: Path) -> None:
+    """torch's environment has none of our dependencies: a prefix of its wheel's directory, loaded before it."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libcudnn.so.9").write_bytes(elf_library(soname="libcudnn.so.9"))
+    words = f"{str(tmp_path)!r}, label='9.27.0', cuda='13', root={str(tmp_path / 'root')!r}"
+    work = f"from cudnn_redist import adopt, preload; print(adopt({words}).record.label)"
+    assert loaded(work) == ([], "9.27.0\n")
 
 
 VENDORED = """

@@ -10,7 +10,6 @@ from ..digest import Expected
 from ..errors import NotInstalled, PrefixError, UsageError
 from ..generated.files import generated_files
 from ..host import default_root
-from ..installer import InstallOptions, install
 from ..layout import RECORD_NAME, Layout
 from ..manifest.targets import Platform
 from ..prefix.additions import add_files
@@ -22,7 +21,6 @@ from ..prefix.publish import Stage
 from ..prefix.record import Entry, Record, tree_digest
 from ..prefix.space import disk_errors
 from .identity import identify, named, said_claims
-from .proof import proving_plan
 from .trees import from_archive, from_directory
 
 if TYPE_CHECKING:
@@ -65,16 +63,19 @@ def adopt(
     layout = Layout(Path(root) if root is not None else default_root())
     said = said_claims(label=label, component=component, platform=platform, cuda=cuda, where=path)
     _require_something(path)
-    expected: Expected | None = None
+    expected = None
     if path.is_file():
         with disk_errors(path, phase="adopt"):
             expected = _expected(path)
         version = said.version or named(path.name).version
-        plan = version and proving_plan(
-            path, expected, version, layout=layout, sources=sources, transfer=transfer
-        )
-        if plan:
-            return install(plan, options=InstallOptions(force=force))[0]
+        if version is not None:
+            from .proof import proving_plan
+
+            plan = proving_plan(path, expected, version, layout=layout, sources=sources, transfer=transfer)
+            if plan is not None:
+                from ..installer import InstallOptions, install
+
+                return install(plan, options=InstallOptions(force=force))[0]
     with disk_errors(layout.root, phase="adopt"), Stage(layout.root / "adopted") as stage:
         if expected is None:
             gathered = from_directory(path, stage.path)

@@ -24,7 +24,7 @@ _MOST_NEEDS = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbols:
-    """``defined`` are the names that a library exports; ``wanted``, by library, those without which it is not loaded."""
+    """``defined`` are the names that a library exports, ``wanted``, by library, those that it cannot do without."""
 
     defined: frozenset[str] = frozenset()
     wanted: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -36,7 +36,7 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     if not system.root.is_dir():
         raise UsageError("no directory", phase="doctor", where=system.root)
     diagnosis = diagnose(
-        system, pythons=_pythons(arguments, system), root=_root(arguments), mapped=_mapped(arguments)
+        system, pythons=_pythons(arguments, system), root=_root(arguments, system), mapped=_mapped(arguments)
     )
     facts = diagnosis_facts(diagnosis)
     if arguments.report:
@@ -61,7 +61,10 @@ def _pythons(arguments: argparse.Namespace, system: System) -> Sequence[Python]:
     return list({python.sites: python for python in everyone}.values())
 
 
-def _root(arguments: argparse.Namespace) -> Path | None:
+def _root(arguments: argparse.Namespace, system: System) -> Path | None:
+    """Return the root of our prefixes; another system has one only where it is named."""
+    if arguments.root is None and not system.is_this:
+        return None
     try:
         return layout_of(arguments).root
     except UsageError:

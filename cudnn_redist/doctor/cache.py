@@ -9,7 +9,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
-from .system import names_in
+from .system import bytes_at, names_in, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,6 @@ _MAGIC = b"glibc-ld.so.cache1.1"
 _HEADER = struct.Struct("<20sII20x")
 _ENTRY = struct.Struct("<iIIIQ")
 _MOST_ENTRIES = 1 << 20
-_DEEPEST = 8
 
 
 def cached_libraries(system: System) -> Mapping[str, tuple[Path, ...]]:
@@ -40,15 +39,12 @@ def cached_libraries(system: System) -> Mapping[str, tuple[Path, ...]]:
 
 def configured_directories(system: System) -> list[Path]:
     """Return the directories of ``/etc/ld.so.conf`` and of the files that it includes, by their places on this disk."""
-    return list(dict.fromkeys(_configured(system, system.place("/etc/ld.so.conf"), 0)))
+    return list(dict.fromkeys(_configured(system, system.place("/etc/ld.so.conf"), set())))
 
 
 def _entries(system: System) -> list[tuple[str, Path]] | None:
     """Return name and path of each entry, or ``None`` where there is no cache of the kind that glibc writes today."""
-    try:
-        data = system.place("/etc/ld.so.cache").read_bytes()
-    except OSError:
-        return None
+    data = bytes_at(system.place("/etc/ld.so.cache"))
     # A cache of the older kind may come before it, in the same file.
     data = data[max(data.find(_MAGIC), 0) :]
     if not data.startswith(_MAGIC) or len(data) < _HEADER.size:
@@ -76,19 +72,16 @@ def _listed(system: System) -> Iterator[tuple[str, Path]]:
             continue
 
 
-def _configured(system: System, file: Path, depth: int) -> Iterator[Path]:
-    if depth > _DEEPEST:
+def _configured(system: System, file: Path, seen: set[Path]) -> Iterator[Path]:
+    if file in seen:
         return
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
+    seen.add(file)
+    for line in text_at(file).splitlines():
         words = line.partition("#")[0].replace(",", " ").split()
         if words[:1] == ["include"]:
             for pattern in words[1:]:
                 base = pattern if pattern.startswith("/") else f"/etc/{pattern}"
                 for included in system.glob(base.lstrip("/")):
-                    yield from _configured(system, included, depth + 1)
+                    yield from _configured(system, included, seen)
         elif words and words[0] != "hwcap":
             yield from (system.place(word) for word in words if word.startswith("/"))

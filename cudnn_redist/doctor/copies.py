@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from ..binaries import Binary, NotABinary, Symbols, read_binary, read_symbols
 from ..prefix.headers import stated_version
 from .support import numbers
-from .system import names_in
+from .system import bytes_at, names_in, real
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,7 @@ _LIBRARY = re.compile(
 )
 _IN_NAME = re.compile(r"\.so\.([0-9]+\.[0-9]+\.[0-9]+)$")
 # NVIDIA's wheels look for the other wheels of their CUDA.
-_CUDA_IN_PATH = re.compile(r"/cu([0-9]+)/lib")
-_LONGEST_HEADER = 1 << 20
+_CUDA_IN_PATH = re.compile(r"/cu([0-9]{1,3})/lib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ class Library:
     @property
     def version(self) -> str | None:
         """The release that the file's own name states, at the end of its links, or else what is written in it."""
-        named = _IN_NAME.search(self.path.resolve().name)
+        named = _IN_NAME.search(real(self.path).name)
         if named:
             return named[1]
         return self.binary.release if self.binary else None
@@ -102,11 +101,7 @@ class Copy:
         """Return the version header that belongs to the libraries, if there is one, and what it states."""
         for place in _include_directories(self.directory):
             for name in (f"cudnn_version_v{self.major}.h", "cudnn_version.h"):
-                try:
-                    with (place / name).open("rb") as file:
-                        stated = stated_version(file.read(_LONGEST_HEADER))
-                except OSError:
-                    continue
+                stated = stated_version(bytes_at(place / name))
                 if stated:
                     return place / name, ".".join(map(str, stated))
         return None

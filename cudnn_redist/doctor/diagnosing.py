@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .consumer_faults import faults_of_consumer, several_copies
@@ -20,7 +21,6 @@ from .set_faults import copy_of, faults_of_loading, missing_companions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from ..findings import Finding
     from .copies import Copy
@@ -66,7 +66,8 @@ def diagnose(
     """
     shelf = Shelf()
     loader = Loader(system, shelf)
-    copies, findings = find_copies(system, shelf, pythons=pythons, root=root)
+    directories = [Path(path).parent for each in mapped for path in each.paths]
+    copies, findings = find_copies(system, shelf, pythons=pythons, root=root, mapped=directories)
     hardware = hardware or find_hardware(system)
     native = [copy for copy in copies if not is_foreign(copy, system.machine)]
     consumers = [

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Consumer", "consumers_of", "plain_consumer"]
 
 _REQUIREMENT = re.compile(
-    r"nvidia[-_.]cudnn(?:[-_.]jit)?[-_.]cu(?P<cuda>[0-9]+)\s*(?P<bounds>[^;]*)", re.IGNORECASE
+    r"nvidia[-_.]cudnn(?:[-_.]jit)?[-_.]cu(?P<cuda>[0-9]{1,3})\s*(?P<bounds>[^;]*)", re.IGNORECASE
 )
 _EXTRA = re.compile(r"\bextra\s*==")
-_BOUND = re.compile(r"(==|>=|~=|<=|<|>|!=)\s*([0-9]+(?:\.[0-9]+)*)")
+# The major version that everything asks for unless it says otherwise.
+_TODAY = "9"
+_BOUND = re.compile(r"(==|>=|~=|<=|<|>|!=)\s*([0-9]{1,9}(?:\.[0-9]{1,9})*)")
 _CUDA_OF_BUILD = re.compile(r"\+cu([0-9]{2})")
 _CUDA_OF_NAME = re.compile(r"cuda([0-9]{2})")
 
@@ -41,7 +43,7 @@ class Asked:
         return next((version for sign, version in self.bounds if sign in ("==", ">=", "~=")), None)
 
     def is_met_by(self, version: str) -> bool:
-        """Whether a release will do; of ``9.19.0.56`` that is ``9.19.0``, since its fourth number is of the packaging."""
+        """Whether a release will do, by its first three numbers: the fourth is not known of every copy."""
         return all(_meets(numbers(version)[:3], sign, numbers(bound)[:3]) for sign, bound in self.bounds)
 
 
@@ -104,11 +106,10 @@ _FRAMEWORKS = (
 
 def plain_consumer(loader: Loader, majors: Iterable[int]) -> Iterator[Consumer]:
     """Yield what a program without an RPATH gets, for each major version that it may ask for."""
-    for major in sorted(set(majors)):
-        for name in (f"libcudnn.so.{major}",):
-            found = loader.find(name)
-            if found is not None:
-                yield Consumer(name=f"any program that asks for {name}", found=found)
+    for name in (f"libcudnn.so.{major}" for major in sorted(set(majors))):
+        found = loader.find(name)
+        if found is not None:
+            yield Consumer(name=f"any program that asks for {name}", found=found)
 
 
 def consumers_of(python: Python, loader: Loader, shelf: Shelf) -> Iterator[Consumer]:
@@ -143,10 +144,9 @@ def _found(
             return beside, True
     if requester is None and asked is None:
         return None, False
-    major = (asked.least or "9").split(".")[0] if asked else "9"
-    return loader.find(
-        name or f"libcudnn.so.{major}", (requester,) if requester else ()
-    ), requester is not None
+    major = (asked.least or _TODAY).split(".")[0] if asked else _TODAY
+    requesters = (requester,) if requester else ()
+    return loader.find(name or f"libcudnn.so.{major}", requesters), requester is not None
 
 
 def _requester(

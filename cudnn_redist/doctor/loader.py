@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .cache import DEFAULT_DIRECTORIES, cached_libraries
+from .system import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ class Loading:
 
 
 class Loader:
-    """The loader of one system; ``library_path`` stands for ``LD_LIBRARY_PATH``, its places on this disk."""
+    """The loader of one system, with what its variables and its cache say; libraries are read by way of a shelf."""
 
     def __init__(self, system: System, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -57,7 +57,7 @@ class Loader:
         )
 
     def find(self, name: str, requesters: Sequence[Library] = ()) -> Found | None:
-        """Return what ``name`` leads to where the first of ``requesters`` asks, which the others have loaded in turn."""
+        """Return what ``name`` leads to where the first of ``requesters`` asks; each was loaded by the next."""
         return next(self._candidates(name, requesters), None)
 
     def find_like(self, prefix: str, requesters: Sequence[Library] = ()) -> Found | None:
@@ -146,13 +146,13 @@ class Loader:
             yield from self._expanded(asking.runpath, requesters[0], "RUNPATH")
 
     def _expanded(self, listed: str, requester: Library, kind: str) -> Iterator[tuple[Path, str]]:
-        """Yield the directories of an RPATH; ``$ORIGIN`` is where the file was found, whatever a link there leads to."""
-        origin = str(requester.path.parent.resolve())
+        """Yield the directories of an RPATH; ``$ORIGIN`` is where a file was found, whatever a link there leads to."""
+        origin = str(real(requester.path.parent))
         for entry in listed.split(":"):
             way = f"{kind} of {requester.path.name}"
             if "ORIGIN" in entry:
                 expanded = entry.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)
-                yield Path(os.path.realpath(expanded)), way
+                yield real(Path(expanded)), way
             elif entry:
                 yield self._system.place(entry), way
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["conda_packages", "dpkg_packages", "jetpack", "rpm_packages"]
 
 _LIBRARY = re.compile(r"libcudnn[^/]*\.so\.[0-9]+")
-_CUDA_IN_NAME = re.compile(r"-cuda-([0-9]+)")
-_CUDA_IN_VERSION = re.compile(r"\+cuda([0-9]+)")
+_CUDA_IN_NAME = re.compile(r"-cuda-([0-9]{1,3})")
+_CUDA_IN_VERSION = re.compile(r"\+cuda([0-9]{1,3})")
 _CUDA_IN_BUILD = re.compile(r"cuda_?([0-9]{2})")
 _L4T = re.compile(r"#\s*R([0-9]+).*?REVISION:\s*([0-9.]+)")
 _SECONDS = 60.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from ..prefix.installed import find_prefixes
 from .cache import DEFAULT_DIRECTORIES, cached_libraries, configured_directories
 from .copies import Copy, Origin
 from .packages import conda_packages, dpkg_packages, rpm_packages
+from .system import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,15 +30,22 @@ _UNNAMED_WHEELS = ("nvidia/*/lib", "nvidia/*/bin", "torch/lib")
 
 
 def find_copies(
-    system: System, shelf: Shelf, *, pythons: Iterable[Python], root: Path | None
+    system: System,
+    shelf: Shelf,
+    *,
+    pythons: Iterable[Python],
+    root: Path | None,
+    mapped: Iterable[Path] = (),
 ) -> tuple[list[Copy], list[Finding]]:
     """Return the copies of cuDNN, and what is to be said of places that could not be read.
 
-    ``root`` is that of our own prefixes. A directory that several places name is one copy with several origins.
+    ``root`` is that of our own prefixes, ``mapped`` are directories that processes have libraries of. A directory that
+    several places name is one copy with several origins.
     """
     origins: dict[Path, list[Origin]] = {}
-    for directory, origin in _places(system, tuple(pythons), root):
-        known = origins.setdefault(Path(os.path.realpath(directory)), [])
+    places = (*_places(system, tuple(pythons), root), *((directory, None) for directory in mapped))
+    for directory, origin in places:
+        known = origins.setdefault(real(directory), [])
         if origin is not None and origin not in known:
             known.append(origin)
     copies: list[Copy] = []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..findings import Finding
+from .system import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ _COMPANIONS = (("libnvrtc.so.", "nvrtc-missing"), ("libcublasLt.so.", "cublaslt-
 
 def copy_of(library: Library, copies: Sequence[Copy]) -> Copy | None:
     """Return the copy that a library belongs to, under the name by which it was found or behind its links."""
-    homes = (library.path.parent.resolve(), library.path.resolve().parent)
+    homes = (real(library.path.parent), real(library.path).parent)
     return next(
         (copy for home in homes for copy in copies if copy.directory == home and _has(copy, library)), None
     )
@@ -106,6 +107,4 @@ def _way_out(ways: tuple[str, ...], directory: Path) -> str | None:
 
 
 def _has(copy: Copy, library: Library) -> bool:
-    return library.path.name in copy.libraries or library.path.resolve().name.startswith(
-        tuple(copy.libraries)
-    )
+    return library.path.name in copy.libraries or real(library.path).name.startswith(tuple(copy.libraries))

@@ -84,5 +84,5 @@ def known_fault(version: str) -> str | None:
 
 def numbers(version: str) -> tuple[int, ...]:
     """Return the numbers of a version, to compare with another: of cuDNN, of a driver."""
-    found = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
+    found = re.match(r"[0-9]{1,9}(?:\.[0-9]{1,9})*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

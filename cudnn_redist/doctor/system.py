@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["System", "names_in", "text_at"]
+__all__ = ["System", "bytes_at", "names_in", "real", "text_at"]
 
 # As the readers of libraries spell it.
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
-_LONGEST_TEXT = 64 << 20
+_LONGEST = 64 << 20
 
 
 def _this_machine() -> str:
@@ -63,15 +63,25 @@ class System:
             return []
 
 
-def text_at(path: Path) -> str:
-    """Return what stands in a file; nothing where it is not there, no plain file or may not be read."""
+def bytes_at(path: Path) -> bytes:
+    """Return what is in a file; nothing where it is not there, no plain file (a pipe is waited for) or not readable."""
     try:
         if not path.is_file():
-            return ""
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_LONGEST_TEXT)
+            return b""
+        with path.open("rb") as file:
+            return file.read(_LONGEST)
     except OSError:
-        return ""
+        return b""
+
+
+def text_at(path: Path) -> str:
+    """Return what ``bytes_at`` does, as text."""
+    return bytes_at(path).decode("utf-8", "replace")
+
+
+def real(path: Path) -> Path:
+    """Return a path behind all its links; those that lead in a circle are left."""
+    return Path(os.path.realpath(path))
 
 
 def names_in(directory: Path) -> Iterator[str]:

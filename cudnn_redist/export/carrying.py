@@ -37,7 +37,7 @@ def carried(start: str) -> dict[str, str]:
             spec = find_spec(name)
             source = _source(name, spec)
             found[name] = _LATER_TYPE.sub(r"\1", _LATER_SETTING.sub("", source))
-            wanted += [name.rpartition(".")[0], *_imported(source, package=spec and spec.parent)]
+            wanted += [name.rpartition(".")[0], *_imported(source, package=spec.parent if spec else None)]
     return {name[len(_THIS_PACKAGE) + 1 :]: found[name] for name in sorted(found)}
 
 

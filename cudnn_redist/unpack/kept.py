@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .names import shown
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from .links import Lead
     from .options import Wanted
 
-__all__ = ["kept_names"]
+__all__ = ["kept_names", "left_out"]
+
+_NAMED = 3
 
 
 def kept_names(
@@ -37,6 +41,16 @@ def kept_names(
     kept.update(path for path in directories if path not in emptied)
     _add_links_to_directories(kept, top, {path: links[path] for path in links if path not in to_files})
     return frozenset(kept)
+
+
+def left_out(wanted: Wanted, kept: Container[str], links: Iterable[str], *, top: str) -> Iterator[str]:
+    """Say which wanted links are not kept, below ``top``, and why."""
+    skip = len(top) + 1 if top else 0
+    lost = [shown(path[skip:]) for path in links if path not in kept and wanted(path, link=True)]
+    if lost:
+        more = ", ..." if len(lost) > _NAMED else ""
+        named = ", ".join(lost[:_NAMED])
+        yield f"links left out, since what they lead to is in no chosen part: {named}{more}"
 
 
 def _add_links_to_directories(kept: set[str], top: str, links: Mapping[str, Lead]) -> None:

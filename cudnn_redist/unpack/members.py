@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from ..errors import ArchiveError
 from .contents import Unpacked, listed
 from .files import NewFile, PassedOver, is_case_folded, repeat_file, restore_mtime
-from .kept import kept_names
+from .kept import kept_names, left_out
 from .links import resolve
 from .names import Unsafe, check_target, folded, judging, member_path, shown
 from .options import DEFAULTS, UnpackOptions, everything
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container
     from pathlib import Path
 
     from .links import Lead
@@ -128,7 +128,7 @@ class Tree:
             repeat_file(original, self._destination / path)
         notes = (
             *self._make_links({path: leads[path].end for path in leads if path in kept}),
-            *self._left_out(kept, top),
+            *left_out(self._wanted, kept, self._links, top=top),
         )
         self._finish_directories(kept)
         every = listed(top, directories=self._directories, files=self._files, links=self._links)
@@ -203,13 +203,6 @@ class Tree:
         for path, mtime in self._directories.items():
             if path in kept and mtime is not None:
                 restore_mtime(self._destination / path, mtime)
-
-    def _left_out(self, kept: Container[str], top: str) -> Iterator[str]:
-        """Say which wanted links are not made."""
-        left = [path for path in self._links if path not in kept and self._wanted(path, link=True)]
-        if left:
-            named = shown(left[0][len(top) + 1 if top else 0 :])
-            yield f"{len(left)} links (the first is {named}) are left out: no chosen part has what they lead to"
 
     def _resolve_links(self, top: str) -> dict[str, Lead]:
         """Return where each link leads."""

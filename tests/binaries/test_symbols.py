@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -75,9 +76,9 @@ def test_a_library_without_symbols_has_none(tmp_path: Path) -> None:
 def test_a_library_cut_anywhere_is_damaged_or_has_fewer_symbols(tmp_path: Path) -> None:
     whole = compiled(tmp_path / "a.so", "int given(void) { return 1; }\n").read_bytes()
     cut = tmp_path / "cut"
+    found = set()
     for size in range(0, len(whole), 97):
         cut.write_bytes(whole[:size])
-        try:
-            assert read_symbols(cut).defined <= {"given", ""}
-        except NotABinary as error:
-            assert str(error)
+        with contextlib.suppress(NotABinary):
+            found |= read_symbols(cut).defined
+    assert found <= {"given", ""}

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from doctor.machines import DEBIAN, Machine
+from prefix.made import installed
 from redist.command import Completed, run_command
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import cudnn_redist
+from cudnn_redist.findings import CODES
 
 RPATH = {"rpath": "$ORIGIN"}
 
@@ -69,8 +72,6 @@ def test_json_holds_all_that_is_known(machine: Machine) -> None:
 
 
 def test_a_prefix_of_ours_is_found_with_what_installs_it_anew(machine: Machine, tmp_path: Path) -> None:
-    from prefix.made import installed
-
     path = tmp_path / "root/cudnn/9.14.0/cudnn/linux-x86_64/cuda13"
     installed(path, label="9.14.0", version="9.14.0.64")
     (path / "lib/libcudnn.so.9.27.0").write_bytes(b"text")
@@ -121,6 +122,22 @@ def test_a_command_is_run_and_its_own_options_stay_its_own(machine: Machine) -> 
     assert f"ended with 0\n  {library}\n" in done.out
 
 
+def test_what_a_command_maps_is_known_as_any_other_copy(machine: Machine, tmp_path: Path) -> None:
+    elsewhere = Machine(tmp_path / "elsewhere")
+    elsewhere.cudnn("/lib", "9.12.0", parts=("",))
+    elsewhere.cudnn("/more", "9.14.0", parts=("_graph",))
+    libraries = [tmp_path / "elsewhere/lib/libcudnn.so.9", tmp_path / "elsewhere/more/libcudnn_graph.so.9"]
+    both = f"{MAP.replace('sys.argv[1]', repr(str(libraries[0])))}\n{MAP}"
+    done = doctor(machine, "--json", "--", sys.executable, "-c", both, libraries[1])
+    facts = told(done)
+    assert [copy["directory"] for copy in facts["copies"]][1:] == [str(path.parent) for path in libraries]
+    assert facts["processes"][0]["exit_code"] == 0
+    assert facts["processes"][0]["mapped"] == sorted(map(str, libraries))
+    process = f"process {facts['processes'][0]['pid']}"
+    (mixed,) = (each for each in facts["findings"] if each["where"] == process)
+    assert (mixed["code"], "libcudnn_graph.so.9 of 9.14.0" in mixed["detail"]) == ("set-mixed", True)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "cause"),
     [
@@ -168,9 +185,7 @@ def test_finding_needs_no_dependency_at_all(machine: Machine) -> None:
         "try: runpy.run_module('cudnn_redist', run_name='__main__')\n"
         "finally: print(*sorted({'httpx', 'pydantic', 'tqdm', 'platformdirs'} & set(sys.modules)), file=sys.stderr)"
     )
-    import cudnn_redist
-
-    package = os.path.dirname(os.path.dirname(cudnn_redist.__file__))
+    package = str(Path(cudnn_redist.__file__).parents[1])
     words = ["doctor", "--root", str(machine.root / "none"), "--system-root", str(machine.root)]
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, package, *words],
@@ -189,3 +204,15 @@ def test_this_very_system_is_looked_at_without_trouble(tmp_path: Path) -> None:
     assert facts["system"]["root"] == "/"
     assert facts["system"]["pythons"] == [sys.executable]
     assert "Traceback" not in done.err
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_shows_the_help_and_every_code_of_a_machine() -> None:
+    shown = run_command("doctor", "--help", env={"COLUMNS": "100"}).out
+    assert f"$ cudnn-redist doctor --help\n{shown}```" in README
+    listed = list(CODES)
+    section = README.partition("## Is my cuDNN the right one?")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section.partition("| code |")[2].partition("\n\n")[0]))
+    assert set(listed[listed.index("gap-filled") : listed.index("gpu-too-old") + 1]) <= told <= set(CODES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redist.content import version_header
@@ -18,6 +17,7 @@ from cudnn_redist.doctor.system import System
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 __all__ = ["DEBIAN", "PARTS", "SITE", "Machine"]
 
@@ -70,7 +70,7 @@ class Machine:
 
         ``search`` is the RPATH or RUNPATH of all its libraries.
         """
-        major = version.split(".")[0]
+        major = version.split(".", maxsplit=1)[0]
         for part in parts:
             name = f"libcudnn{part}.so.{major}"
             library = part_of(part, version, platform, search or {"runpath": "$ORIGIN"})
@@ -98,7 +98,7 @@ class Machine:
     def cudnn_wheel(self, version: str = "9.14.0", cuda: int = 13, **how: object) -> None:
         directory = "nvidia/cudnn/lib"
         self.cudnn(f"{SITE}/{directory}", version, **how)  # type: ignore[arg-type]
-        major = version.split(".")[0]
+        major = version.split(".", maxsplit=1)[0]
         files = [f"{directory}/libcudnn{part}.so.{major}" for part in PARTS]
         self.wheel(f"nvidia-cudnn-cu{cuda}", f"{version}.64", files)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from prefix.made import installed
 from redist.libraries import elf_library
 
 from cudnn_redist.doctor.hardware import Hardware
-from cudnn_redist.findings import faults
+from cudnn_redist.findings import CODES, faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -235,6 +236,18 @@ def link_to_nothing(machine: Machine) -> None:
     (machine.root / f"{DEBIAN}/libcudnn_engines_precompiled.so.9.14.0".lstrip("/")).unlink()
 
 
+def link_in_a_circle(machine: Machine) -> None:
+    machine.link("/opt/0/lib/libcudnn.so.9", "libcudnn.so.9")
+    machine.environ["LD_LIBRARY_PATH"] = "/opt/0/lib"
+
+
+def pipe(machine: Machine) -> None:
+    toolkit(machine)
+    for path in ("usr/local/cuda-13.0/lib64/libcudnn_adv.so.9", "etc/ld.so.cache", "etc/ld.so.conf"):
+        (machine.root / path).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(machine.root / path)
+
+
 def without_main(machine: Machine) -> None:
     on_path(machine, ("9.14.0", ("_graph", "_ops")))
 
@@ -313,6 +326,8 @@ BROKEN: list[tuple[Callable[[Machine], None], set[str]]] = [
     (text_file, {"library-damaged"}),
     (cut_library, {"library-damaged"}),
     (link_to_nothing, {"file-missing"}),
+    (link_in_a_circle, {"file-missing"}),
+    (pipe, {"library-damaged"}),
     (without_main, {"part-missing"}),
     (without_graph, {"part-missing"}),
     (library_for_arm, {"machine-foreign"}),
@@ -340,8 +355,6 @@ def test_a_broken_machine_is_diagnosed(
 
 def test_the_table_has_every_code_of_a_machine(tmp_path: Path) -> None:
     """What is not in the table above are codes of prefixes, and of what only other tests can bring about."""
-    from cudnn_redist.findings import CODES
-
     listed = list(CODES)
     of_machines = set(listed[listed.index("gap-filled") : listed.index("gpu-too-old") + 1])
     assert of_machines <= set().union(*(codes for _, codes in BROKEN))

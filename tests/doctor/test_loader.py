@@ -123,7 +123,7 @@ def test_a_damaged_cache_is_no_cache(machine: Machine, cache: bytes) -> None:
 
 
 def test_a_part_that_wants_symbols_which_the_loaded_release_lacks_is_refused(tmp_path: Path) -> None:
-    """So is engines_tensor_ir of 9.27 beside 9.20, which works then; that of 9.23 is taken, which ends in status 1002."""
+    """So is engines_tensor_ir of 9.27 beside 9.20, which works; that of 9.23 is taken, and the end is status 1002."""
     machine = Machine(tmp_path / "root", environ={"LD_LIBRARY_PATH": "/other"})
     engines, opens = "libcudnn_engines.so.9", 'const char opens[] = "libcudnn_engines.so";\n'
     old = library(

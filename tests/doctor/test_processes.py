@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from doctor.machines import Machine
@@ -15,6 +15,8 @@ from cudnn_redist.doctor.mapped_faults import faults_of_mapped
 from cudnn_redist.doctor.processes import Mapped, mapped_by, watch
 from cudnn_redist.errors import NotAvailableError, UsageError
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAP = """
 import mmap, sys, time

@@ -15,14 +15,18 @@ from export.installer import ALONE, interpreters, run_file
 from installing import everything
 from redist import RedistServer
 from redist.faults import (
+    Changed,
     Cut,
     Encoded,
     Extra,
     Flipped,
+    Headers,
     IgnoreRange,
     Redirect,
+    RefuseRange,
     Stall,
     Status,
+    Together,
     Truncated,
     WrongRange,
 )
@@ -34,6 +38,7 @@ from cudnn_redist.export.kinds import text_of
 if TYPE_CHECKING:
     from export.ground import Exports
     from export.installer import Ended
+    from redist.faults import Fault
 
 CHOICE = ("--platform", "linux-x86_64", "--cuda", "13")
 PREFIX = "cudnn/9.27.0/cudnn/linux-x86_64/cuda13"
@@ -172,10 +177,30 @@ def test_a_cut_line_goes_on_where_it_ended(ground: Ground) -> None:
     assert ranges == [None, "bytes=20000-", "bytes=30000-"]
 
 
-def test_a_server_that_ignores_ranges_starts_again(ground: Ground) -> None:
-    ground.server.fail(ARCHIVE, Cut(20_000), IgnoreRange())
-    assert ground.run().code == 0
-    assert len(ground.server.requests(ARCHIVE)) == 2
+@pytest.mark.parametrize(
+    ("faults", "count"),
+    [
+        pytest.param((Cut(20_000), IgnoreRange()), 2, id="ignored"),
+        pytest.param((Cut(20_000), RefuseRange()), 3, id="refused"),
+        pytest.param(
+            (Together(Cut(20_000), Headers(without=("ETag", "Last-Modified"))),), 2, id="no-validator"
+        ),
+        pytest.param((Cut(20_000), Changed(bytes(90_000), deaf=True)), 3, id="another-file"),
+    ],
+)
+def test_where_no_range_helps_it_starts_again(ground: Ground, faults: tuple[Fault, ...], count: int) -> None:
+    ground.server.fail(ARCHIVE, *faults)
+    done = ground.run()
+    assert (done.code, done.out) == (0, f"{ground.prefix}\n"), done.err
+    assert len(ground.server.requests(ARCHIVE)) == count
+
+
+def test_patience_has_an_end_where_every_start_is_cut(ground: Ground) -> None:
+    nothing_to_go_on = Headers(without=("ETag", "Last-Modified"))
+    cuts = [Together(Cut(after), nothing_to_go_on) for after in (20_000, 25_000) * 10]
+    ground.server.fail(ARCHIVE, *cuts)
+    assert ground.refused(*CHOICE, "--retries", "1")[0] == 4
+    assert len(ground.server.requests(ARCHIVE)) == 3
 
 
 @pytest.mark.parametrize(
@@ -219,6 +244,7 @@ def test_nobody_listens(ground: Ground) -> None:
         pytest.param((*CHOICE, "--component", "cudnn_jit"), 3, "has no 'cudnn_jit'", id="no-such-component"),
         pytest.param((*CHOICE, "9.26.0"), 3, "it has cudnn 9.27.0", id="no-such-label"),
         pytest.param((*CHOICE, "--nonsense"), 2, "see --help", id="unknown-word"),
+        pytest.param((*CHOICE, "--dest", ""), 2, "is empty", id="unset-variable"),
         pytest.param(("--cuda", "twelve"), 2, "is not a CUDA version", id="no-cuda"),
     ],
 )

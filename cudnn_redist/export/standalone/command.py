@@ -75,13 +75,26 @@ def _parser() -> _Parser:
     add("--component", action="append", metavar="C", help="cudnn_jit, ... (the main one); repeatable")
     add("--platform", action="append", metavar="P", help="linux-x86_64, ... (this machine's); repeatable")
     add("--cuda", action="append", metavar="V", help="12, 12.8, cuda13, ... (this machine's); repeatable")
-    add("--source", action="append", metavar="URL|DIR", help="instead of the URLs in this file; repeatable")
-    add("--root", type=Path, metavar="DIR", help="where prefixes live (CUDNN_REDIST_ROOT)")
-    add("--dest", type=Path, metavar="DIR", help="install one archive into exactly DIR")
+    add(
+        "--source",
+        action="append",
+        type=_word,
+        metavar="URL|DIR",
+        help="instead of the URLs in this file; repeatable",
+    )
+    add("--root", type=_word, metavar="DIR", help="where prefixes live (CUDNN_REDIST_ROOT)")
+    add("--dest", type=_word, metavar="DIR", help="install one archive into exactly DIR")
     add("--force", action="store_true", help="install again, replacing the prefix that is there")
     add("--retries", type=int, default=5, metavar="N", help="failures in a row before giving up (5)")
     add("-q", "--quiet", action="store_true", help="nothing on stderr but failures")
     return parser
+
+
+def _word(text: str) -> str:
+    """Refuse the empty word, which an unset shell variable leaves."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty")
+    return text
 
 
 def _install(pins: Pins, arguments: argparse.Namespace) -> None:

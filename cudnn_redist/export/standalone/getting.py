@@ -33,7 +33,7 @@ __all__ = ["Got", "Patience", "get"]
 
 _PIECE: Final = 1 << 20
 _GONE: Final = (404, 410)
-_MAY_PASS: Final = (408, 425, 429, 500, 502, 503, 504)
+_MAY_PASS: Final = (408, 416, 425, 429, 500, 502, 503, 504)
 _RANGE: Final = re.compile(r"bytes ([0-9]+)-")
 
 
@@ -94,15 +94,27 @@ class _Getting:
         self._patience = patience
         self._landed = landed
         self._validator: str | None = None
+        self._resumed = False
         self._restart()
 
     def run(self) -> Got:
+        try:
+            self._get_all()
+        except IntegrityError as error:
+            if not self._resumed:
+                raise
+            # Two may have met in one, where a server goes on with another file than it began: a clean start tells.
+            log.info("%s; again from the start", error)
+            self._restart()
+            self._get_all()
+        return Got(self._judge.received, self._where)
+
+    def _get_all(self) -> None:
         if is_local(self._url):
             self._copy()
         else:
             self._download()
         self._judge.verdict()
-        return Got(self._judge.received, self._where)
 
     def _restart(self) -> None:
         self._file.seek(0)
@@ -120,14 +132,14 @@ class _Getting:
             self._take(source)
 
     def _download(self) -> None:
-        failures = 0
+        failures = most = 0
         while True:
-            before = self._judge.received
             try:
                 self._request()
             except TransientTransferError as error:
-                # What came through counts: only failures in a row are the end of patience.
-                failures = 1 if self._judge.received > before else failures + 1
+                # What came through, and never had before, counts: only failures in a row are the end of patience.
+                failures = 1 if self._judge.received > most else failures + 1
+                most = max(most, self._judge.received)
                 if failures > self._patience.retries:
                     raise
                 log.info("%s; again", error)
@@ -137,8 +149,9 @@ class _Getting:
 
     def _request(self) -> None:
         """Ask for what is missing, and take it."""
+        question = self._question()
         with self._translated():
-            answer = opener().open(self._question(), timeout=self._patience.stall)
+            answer = opener().open(question, timeout=self._patience.stall)
         with answer:
             if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
                 raise TransferError("the server sends an encoding that was not asked for", where=self._where)
@@ -147,9 +160,10 @@ class _Getting:
                 self._restart()
             elif begins is None or int(begins[1]) != self._judge.received:
                 raise TransferError("the server sends another range than was asked for", where=self._where)
+            else:
+                self._resumed = True
             self._validator = validator(answer.headers)
-            promised = answer.headers.get("Content-Length")
-            end = None if promised is None else self._judge.received + int(promised)
+            end = None if answer.length is None else self._judge.received + answer.length
             self._take(answer)
             self._require_whole(self._archive.size if end is None else end)
 
@@ -201,5 +215,8 @@ class _Getting:
     def _refused(self, error: urllib.error.HTTPError) -> RedistError:
         if error.code in _GONE:
             return ArchiveWithdrawn(f"HTTP {error.code}", where=self._where)
+        if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            # So it is another file than before, or a server without ranges: from the start, then.
+            self._validator = None
         kind = TransientTransferError if error.code in _MAY_PASS else TransferError
         return kind(f"HTTP {error.code}", where=self._where, status=error.code)
