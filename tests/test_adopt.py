@@ -174,6 +174,12 @@ def test_of_a_directory_only_what_is_of_cudnn_is_taken(tmp_path: Path) -> None:
     assert codes(prefix) == ["unproven", "unproven"]
 
 
+def test_the_name_of_an_unpacked_archive_tells_its_version_and_cuda(tmp_path: Path) -> None:
+    prefix = adopt(directory(tmp_path / NAME.removesuffix(".tar.xz")), root=tmp_path / "root")
+    assert (prefix.record.version, prefix.record.variant) == ("9.27.0.42", "cuda13")
+    assert prefix.record.unproven == ("a directory has no digest that a manifest could name",)
+
+
 def test_a_directory_stays_as_it_was(tmp_path: Path) -> None:
     before = everything(directory(tmp_path / "here"))
     adopt(tmp_path / "here", cuda="13", root=tmp_path / "root")

@@ -26,6 +26,7 @@ from .trees import from_archive, from_directory
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..planner import Plan
     from ..source.base import TransferOptions
     from .identity import Identity
     from .trees import Gathered
@@ -68,14 +69,11 @@ def adopt(
         with disk_errors(path, phase="adopt"):
             expected = _expected(path)
         version = said.version or named(path.name).version
-        if version is not None:
-            from .proof import proving_plan
+        plan = _plan(path, expected, version, layout=layout, sources=sources, transfer=transfer)
+        if plan is not None:
+            from ..installer import InstallOptions, install
 
-            plan = proving_plan(path, expected, version, layout=layout, sources=sources, transfer=transfer)
-            if plan is not None:
-                from ..installer import InstallOptions, install
-
-                return install(plan, options=InstallOptions(force=force))[0]
+            return install(plan, options=InstallOptions(force=force))[0]
     with disk_errors(layout.root, phase="adopt"), Stage(layout.root / "adopted") as stage:
         if expected is None:
             gathered = from_directory(path, stage.path)
@@ -84,6 +82,24 @@ def adopt(
         identity = identify(gathered.root, gathered.paths, named(path.name), said, where=path)
         record = _record(path, gathered, identity, expected)
         return _published(gathered.root, record, layout, origin=path.as_uri(), force=force)
+
+
+def _plan(
+    path: Path,
+    expected: Expected,
+    version: str | None,
+    *,
+    layout: Layout,
+    sources: Sequence[str],
+    transfer: TransferOptions | None,
+) -> Plan | None:
+    """Return the plan of installing an archive that a manifest names; without a version none can be asked."""
+    if version is None:
+        return None
+    # A directory is adopted where none of what fetching needs is installed, as beside torch.
+    from .proof import proving_plan
+
+    return proving_plan(path, expected, version, layout=layout, sources=sources, transfer=transfer)
 
 
 def _require_something(path: Path) -> None:

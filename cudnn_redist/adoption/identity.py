@@ -20,7 +20,7 @@ __all__ = ["Claims", "Identity", "identify", "named", "said_claims"]
 
 _ARCHIVE = re.compile(
     r"(?P<component>cudnn(?:[_-]jit)?)-(?P<platform>(?:linux|windows)-[a-z0-9_]+)-(?P<version>[0-9]+(?:\.[0-9]+){2,3})"
-    r"(?:_cuda(?P<cuda>[0-9]+(?:\.[0-9]+)?))?-archive\..+"
+    r"(?:_cuda(?P<cuda>[0-9]+(?:\.[0-9]+)?))?-archive(?:\..+)?"
 )
 _WHEEL = re.compile(
     r"nvidia_(?P<component>cudnn(?:_jit)?)_cu(?P<cuda>[0-9]+)-(?P<version>[0-9]+(?:\.[0-9]+){2,3})-.+-(?P<tag>[a-z0-9_.]+)"
@@ -67,7 +67,7 @@ class Identity:
 
 
 def named(file_name: str) -> Claims:
-    """Return what the name of an archive of NVIDIA's, or of a wheel, says."""
+    """Return what the name of an archive of NVIDIA's, its top folder, or a wheel says."""
     found = _ARCHIVE.fullmatch(file_name)
     if found is not None:
         component, platform = found["component"].replace("-", "_"), found["platform"]

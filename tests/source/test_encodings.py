@@ -44,6 +44,7 @@ def decoded(data: bytes, encoding: str, *, size: int = 100) -> bytes:
         ("utf-8", DATA),
         ("br", DATA),
     ],
+    ids=["gzip", "GZIP", "x-gzip", "surplus", "deflate", "identity", "none", "utf-8", "br"],
 )
 @pytest.mark.parametrize("size", [1, 100, 1 << 20])
 def test_what_comes_is_what_was_meant(encoding: str, data: bytes, size: int) -> None:

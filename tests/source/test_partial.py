@@ -84,7 +84,11 @@ def test_what_nobody_fills_is_taken_over_with_its_note(owner: str, tmp_path: Pat
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("owner", [here(os.getpid()), here(1), "elsewhere.1", here(10**30), here(0)], ids=str)
+@pytest.mark.parametrize(
+    "owner",
+    [here(os.getpid()), here(1), "elsewhere.1", here(10**30), here(0)],
+    ids=["this", "init", "elsewhere", "endless", "zero"],
+)
 def test_what_somebody_may_still_fill_is_left_alone(owner: str, tmp_path: Path) -> None:
     path = left(tmp_path, owner=owner)
     if owner.startswith(socket.gethostname()):
