@@ -1,4 +1,4 @@
-"""What is said before a release is fetched: that it cannot run on this machine."""
+"""What is said before a release is fetched: that it may not run on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..doctor.compatibility import Candidate, misfits
 from ..errors import NotAvailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..findings import Finding
     from ..manifest.models import Manifest
@@ -20,26 +20,22 @@ __all__ = ["caution", "caution_about"]
 
 
 def caution(archives: Iterable[PlannedArchive | Record], output: Output, *, strict: bool) -> None:
-    """Say which of the archives cannot run on this machine, and why; ``NotAvailableError`` where ``strict``."""
-    _say(
-        misfits(Candidate(each.component, each.version, each.platform, each.variant) for each in archives),
-        output,
-        strict=strict,
-    )
+    """Say which of the archives may not run on this machine, and why; ``NotAvailableError`` where ``strict``."""
+    candidates = (Candidate(each.component, each.version, each.platform, each.variant) for each in archives)
+    _say(misfits(candidates), output, strict=strict)
 
 
 def caution_about(manifest: Manifest, output: Output, *, strict: bool) -> None:
-    """Say which archives of a manifest cannot run on this machine: those for any CUDA, since none is chosen yet."""
-    found = misfits(
+    """Say the same of every archive that a manifest has."""
+    candidates = (
         Candidate(component.key, component.version or "", archive.platform, archive.variant_name)
         for component in manifest.components.values()
         for archive in component.archives()
     )
-    _say([each for each in found if each.code != "cuda-major-differs"], output, strict=strict)
+    _say(misfits(candidates), output, strict=strict)
 
 
-def _say(found: Iterable[Finding], output: Output, *, strict: bool) -> None:
-    findings = list(found)
+def _say(findings: Sequence[Finding], output: Output, *, strict: bool) -> None:
     if findings and strict:
         cause = "; ".join(finding.detail for finding in findings)
         raise NotAvailableError(f"may not run here: {cause}", where=findings[0].where)

@@ -86,7 +86,7 @@ def only_label(arguments: argparse.Namespace) -> str:
     if arguments.locked:
         raise UsageError("--locked needs a --lock")
     if not arguments.labels:
-        raise UsageError("a LABEL is needed, or a --lock")
+        raise UsageError("a LABEL is needed, or a --lock; see --help")
     if len(arguments.labels) > 1:
         raise UsageError(f"one LABEL is needed, and not {len(arguments.labels)}; several need a --lock")
     label: str = arguments.labels[0]

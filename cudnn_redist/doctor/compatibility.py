@@ -18,7 +18,7 @@ from .support import known_fault, numbers
 from .system import System
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Candidate", "Here", "misfits"]
 
@@ -37,6 +37,12 @@ class Candidate(NamedTuple):
     version: str
     platform: str
     variant: str | None
+
+    @property
+    def cuda(self) -> int | None:
+        """The major version of CUDA that it is for."""
+        number = re.search(r"[0-9]+", self.variant or "")
+        return int(number[0]) if number else None
 
     def __str__(self) -> str:
         return " ".join(filter(None, self))
@@ -78,21 +84,27 @@ def misfits(candidates: Iterable[Candidate], here: Here | None = None) -> tuple[
     if not meant:
         return ()
     asked = here or Here.this()
-    return tuple(finding for candidate in meant for finding in _of_one(candidate, asked))
+    apart = (finding for candidate in meant for finding in _of_one(candidate, asked))
+    return (*apart, *_of_toolkit(meant, asked))
 
 
 def _of_one(candidate: Candidate, here: Here) -> Iterator[Finding]:
     version, where = candidate.version, str(candidate)
-    cuda = re.search(r"[0-9]+", candidate.variant or "")
-    major = int(cuda[0]) if cuda else None
     yield from _of_libc(here, version, where)
-    yield from unfit_release(version, major, here.hardware, where=where)
-    if here.toolkit is not None and major not in (None, here.toolkit.version.major):
-        detail = f"it is for CUDA {major}, and the toolkit here is {here.toolkit.found}"
-        yield Finding(code="cuda-major-differs", where=where, detail=detail)
+    yield from unfit_release(version, candidate.cuda, here.hardware, where=where)
     fault = known_fault(version)
     if fault is not None:
         yield Finding(code="release-faulty", where=where, detail=f"{version} {fault}")
+
+
+def _of_toolkit(meant: Sequence[Candidate], here: Here) -> Iterator[Finding]:
+    """Yield what is for another CUDA than the toolkit, unless something for that one is among them."""
+    majors = {candidate.cuda for candidate in meant}
+    if here.toolkit is None or here.toolkit.version.major in majors or None in majors:
+        return
+    for candidate in meant:
+        detail = f"it is for CUDA {candidate.cuda}, and the toolkit here is {here.toolkit.found}"
+        yield Finding(code="cuda-major-differs", where=str(candidate), detail=detail)
 
 
 def _of_libc(here: Here, version: str, where: str) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ def test_a_lock_is_looked_at_too(
     assert (done.code, DETAIL in reason(done)) == (3, True)
 
 
-def test_list_does_not_mind_a_toolkit_since_nothing_is_chosen(
+def test_list_does_not_mind_a_toolkit_for_which_the_release_has_something(
     redist_tree: RedistTree, root: Path, toolkit: dict[str, str]
 ) -> None:
     words = ("9.27.0", "--strict", "--source", redist_tree.path, "--root", root)

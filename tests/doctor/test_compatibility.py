@@ -122,6 +122,12 @@ def test_each_archive_is_told_of_by_its_own_words() -> None:
     assert [finding.where for finding in found] == ["cudnn 9.14.0.64 linux-x86_64 cuda13"]
 
 
+def test_a_toolkit_is_satisfied_by_one_of_several() -> None:
+    both = [candidate(), candidate(variant="cuda12")]
+    assert misfits(both, here(toolkit=toolkit(12, 8))) == ()
+    assert len(misfits(both, here(toolkit=toolkit(11, 8)))) == 2
+
+
 def test_this_machine_is_asked_where_no_other_is_given() -> None:
     machine = Here.this()
     assert misfits([candidate()]) == misfits([candidate()], machine)
