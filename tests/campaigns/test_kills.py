@@ -91,7 +91,7 @@ def test_the_name_of_a_stage_goes_before_its_content(there: Ground, tmp_path: Pa
     assert kill_in(there, some_files, there.words(root), root, after=0) in ("download", "unpack")
     (stage,) = stages_in(root)
     place = prefix_in(root).parent
-    sweeping = started(there.words(root), injected="unlinkat:delay_enter=20ms")
+    sweeping = started(there.words(root), injected="unlinkat:delay_enter=150ms")
     until(lambda: sweeping.poll() is not None or not any(stage.glob("*/lib/part0/*")))
     sweeping.kill()
     ended(sweeping)
