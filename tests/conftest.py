@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ from redist import RedistServer, RedistTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell makes what it puts in the background deaf to Ctrl-C, and the programs that tests start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What a developer's machine or a CI runner may have set and the tool, or a library under it, looks at.
 _FOREIGN_PREFIXES = ("CUDA_", "CUDNN_", "XDG_", "GITHUB_", "SSL_CERT_")
