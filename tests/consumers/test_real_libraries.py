@@ -70,6 +70,6 @@ def test_pkg_config_and_the_loader(real_prefix: cudnn_redist.Prefix, tmp_path: P
 
 
 def test_the_real_small_set_is_refused_where_it_cannot_serve(real_prefix: cudnn_redist.Prefix) -> None:
-    assert real_prefix.verify() == ()
+    assert not any(finding.severity == "fault" for finding in real_prefix.verify())
     with pytest.raises(cudnn_redist.errors.NotAvailableError, match="it has no cudnn_ops"):
         real_prefix.env("onnxruntime")
