@@ -208,39 +208,31 @@ class Delivery:
             check()
             self._tell(archive, "unpack", done, None)
 
+        def streamed(reader: FileReader | Follower) -> Unpacked:
+            unpacked = unpack(
+                reader,
+                stage.path,
+                name=name,
+                kind=kind,
+                options=options,
+                wanted=archive.wants,
+                progress=written,
+            )
+            reader.finish()
+            return unpacked
+
         name, options = str(where), self.unpacking
         try:
             kind = kind_of(reader.peek(HEAD_SIZE), name=name)
             if kind is not Kind.ZIP and not self.verify_first:
-                unpacked = unpack(
-                    reader,
-                    stage.path,
-                    name=name,
-                    kind=kind,
-                    options=options,
-                    wanted=archive.wants,
-                    progress=written,
-                )
-                reader.finish()
-                return unpacked
+                return streamed(reader)
             reader.finish()
             with whole() as file:
                 if kind is Kind.ZIP:
                     return unpack_zip(
                         file, stage.path, name=name, options=options, wanted=archive.wants, progress=written
                     )
-                again = FileReader(file, Judge(archive.expected, where=where))
-                unpacked = unpack(
-                    again,
-                    stage.path,
-                    name=name,
-                    kind=kind,
-                    options=options,
-                    wanted=archive.wants,
-                    progress=written,
-                )
-                again.finish()
-                return unpacked
+                return streamed(FileReader(file, Judge(archive.expected, where=where)))
         except ArchiveError:
             # Wrong bytes explain a damaged archive; only right ones make it the archive's own fault.
             reader.finish()

@@ -18,8 +18,9 @@ from ..prefix.installed import Prefix
 from ..prefix.keeping import note_install, remembering
 from ..prefix.lib64 import add_lib64
 from ..prefix.publish import Stage
-from ..prefix.record import Entry, Record, tree_digest
+from ..prefix.record import Record, tree_digest
 from ..prefix.space import disk_errors
+from ..recording import entry_of
 from .identity import identify, named, said_claims
 from .trees import from_archive, from_directory
 
@@ -119,17 +120,7 @@ def _record(path: Path, gathered: Gathered, identity: Identity, expected: Expect
     """Add to the tree what build systems look for, and return the record of it all."""
     files = generated_files(gathered.paths, version=identity.version, platform=identity.platform)
     added = (*gathered.added, *add_lib64(gathered.root, identity.platform), *add_files(gathered.root, files))
-    entries = tuple(
-        Entry(
-            path=member.path,
-            kind=member.kind,
-            size=member.size,
-            executable=member.executable,
-            sha256=member.sha256,
-            target=member.target,
-        )
-        for member in gathered.members
-    )
+    entries = tuple(map(entry_of, gathered.members))
     what = (
         "a directory has no digest that a manifest could name"
         if expected is None

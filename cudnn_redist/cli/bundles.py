@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .landing import Landing
-from .words import sources_of, transfer_of
+from .landing import Landing, tell_licence
+from .words import question_of
 
 if TYPE_CHECKING:
     import argparse
@@ -18,24 +18,16 @@ __all__ = ["bundle"]
 def bundle(arguments: argparse.Namespace, output: Output) -> int:
     """Write a bundle, and print its path."""
     from ..mirroring.bundling import bundle as made
-    from ..mirroring.licences import NOTICE, require_acceptance
     from .listening import notes_shown
 
-    require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
-    output.note(NOTICE)
+    tell_licence(arguments, output)
     with notes_shown(output):
         found = made(
             arguments.out,
             arguments.labels,
             lock=arguments.lock,
-            product=arguments.product,
-            component=arguments.component,
-            platform=arguments.platform,
-            cuda=arguments.cuda,
-            sources=sources_of(arguments),
-            root=arguments.root,
-            transfer=transfer_of(arguments),
             landed=Landing(output, wanted=not arguments.no_progress).landed,
+            **question_of(arguments),
         )
     output.note(f"{len(found.archives)} archives, {found.size:,} bytes, sha256 {found.sha256}")
     facts = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..asking import MAIN_PRODUCT
 from ..errors import UsageError
 from ..locations import folders, local_path
-from .words import named_sources, sources_of, transfer_of
+from .words import named_sources, question_of
 
 if TYPE_CHECKING:
     import argparse
@@ -76,15 +76,6 @@ def _locked(arguments: argparse.Namespace) -> tuple[Lock, str]:
     if not arguments.labels:
         raise UsageError("a LABEL is needed, or a --lock")
     made = lock(
-        arguments.labels,
-        product=arguments.product,
-        component=arguments.component,
-        platform=arguments.platform,
-        cuda=arguments.cuda,
-        sources=sources_of(arguments),
-        root=arguments.root,
-        refresh=arguments.refresh,
-        channel=arguments.channel,
-        transfer=transfer_of(arguments),
+        arguments.labels, refresh=arguments.refresh, channel=arguments.channel, **question_of(arguments)
     )
     return narrowed(made, (), chosen, origin="the manifest"), "the manifest"

@@ -1,4 +1,4 @@
-"""Telling of bytes that come for a mirror or a bundle."""
+"""What is told of a mirror or a bundle in the making: NVIDIA's licence first, then the bytes that come."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
     from .output import Output
 
-__all__ = ["Landing"]
+__all__ = ["Landing", "tell_licence"]
+
+
+def tell_licence(arguments: argparse.Namespace, output: Output) -> None:
+    """Say what NVIDIA's licence allows; ``UsageError`` where it has to be accepted and is not."""
+    from ..mirroring.licences import NOTICE, require_acceptance
+
+    require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
+    output.note(NOTICE)
 
 
 class Landing:

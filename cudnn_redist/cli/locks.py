@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..errors import LockMismatch, UsageError
 from .output import Output
-from .words import layout_of, named_sources, sources_of, transfer_of
+from .words import layout_of, named_sources, question_of, sources_of, transfer_of
 
 if TYPE_CHECKING:
     import argparse
@@ -50,22 +50,13 @@ def prune(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _make(arguments: argparse.Namespace, output: Output) -> int:
-    from ..locking.file import read_lock, write_lock
+    from ..locking.file import existing_lock, write_lock
     from ..locking.making import lock as made
 
     path = arguments.output
-    before = read_lock(path) if arguments.add and path.exists() else None
+    before = existing_lock(path) if arguments.add else None
     fresh = made(
-        arguments.labels,
-        product=arguments.product,
-        component=arguments.component,
-        platform=arguments.platform,
-        cuda=arguments.cuda,
-        sources=sources_of(arguments),
-        channel=arguments.channel,
-        root=arguments.root,
-        refresh=arguments.refresh,
-        transfer=transfer_of(arguments),
+        arguments.labels, channel=arguments.channel, refresh=arguments.refresh, **question_of(arguments)
     )
     result = before.with_releases(fresh.releases) if before else fresh
     write_lock(path, result)
@@ -75,7 +66,7 @@ def _make(arguments: argparse.Namespace, output: Output) -> int:
 
 def _from_installed(arguments: argparse.Namespace, output: Output) -> int:
     from ..asking import parse_label
-    from ..locking.file import read_lock, write_lock
+    from ..locking.file import existing_lock, write_lock
     from ..locking.installed import lock_installed
 
     _refuse(arguments, "add", "channel")
@@ -86,7 +77,7 @@ def _from_installed(arguments: argparse.Namespace, output: Output) -> int:
         product=arguments.product,
         chosen=_chosen(arguments),
         sources=named_sources(arguments),
-        base=read_lock(path) if path.exists() else None,
+        base=existing_lock(path),
     )
     write_lock(path, result)
     _tell(path, result, output)

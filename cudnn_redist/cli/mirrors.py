@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError, VerificationFailed
-from .landing import Landing
+from .landing import Landing, tell_licence
 from .output import Output
-from .words import sources_of, transfer_of
+from .words import question_of
 
 if TYPE_CHECKING:
     import argparse
@@ -19,26 +19,18 @@ def mirror(arguments: argparse.Namespace, output: Output) -> int:
     """Make, continue or check a mirror, and print its path."""
     if arguments.check:
         return _check(arguments, output)
-    from ..mirroring.licences import NOTICE, require_acceptance
     from ..mirroring.making import mirror as made
     from .listening import notes_shown
 
-    require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
-    output.note(NOTICE)
+    tell_licence(arguments, output)
     with notes_shown(output):
         found = made(
             arguments.dest,
             arguments.labels,
-            product=arguments.product,
-            component=arguments.component,
-            platform=arguments.platform,
-            cuda=arguments.cuda,
-            sources=sources_of(arguments),
-            root=arguments.root,
             prune=arguments.prune,
             repack=_level(arguments),
-            transfer=transfer_of(arguments),
             landed=Landing(output, wanted=not arguments.no_progress).landed,
+            **question_of(arguments),
         )
     for label, absent in found.absent.items():
         if absent:

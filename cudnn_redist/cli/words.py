@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ..asking import Ask, ask
 from ..errors import UsageError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..source.base import TransferOptions
 
 __all__ = [
+    "Question",
     "asked_of",
     "layout_of",
     "locked_plans_of",
@@ -26,9 +27,35 @@ __all__ = [
     "named_sources",
     "only_label",
     "plan_of",
+    "question_of",
     "sources_of",
     "transfer_of",
 ]
+
+
+class Question(TypedDict):
+    """What every function that deals in releases takes: what is chosen of them, and who is asked, and how."""
+
+    product: str | None
+    component: list[str] | None
+    platform: list[str] | None
+    cuda: list[str] | None
+    sources: tuple[str, ...]
+    root: Path | None
+    transfer: TransferOptions
+
+
+def question_of(arguments: argparse.Namespace) -> Question:
+    """Return what the words choose, and whom they ask."""
+    return {
+        "product": arguments.product,
+        "component": arguments.component,
+        "platform": arguments.platform,
+        "cuda": arguments.cuda,
+        "sources": sources_of(arguments),
+        "root": arguments.root,
+        "transfer": transfer_of(arguments),
+    }
 
 
 def asked_of(arguments: argparse.Namespace, label: str | None = None) -> Ask:
@@ -69,15 +96,9 @@ def locked_plans_of(arguments: argparse.Namespace) -> tuple[Plan, ...]:
     return locked_plans(
         arguments.lock,
         arguments.labels,
-        product=arguments.product,
-        component=arguments.component,
-        platform=arguments.platform,
-        cuda=arguments.cuda,
         parts=arguments.only,
-        sources=sources_of(arguments),
-        root=arguments.root,
         unchanged=arguments.locked,
-        transfer=transfer_of(arguments),
+        **question_of(arguments),
     )
 
 
