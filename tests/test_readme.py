@@ -146,6 +146,7 @@ def test_every_promise_names_tests_that_are_there() -> None:
     table = README.partition("| promise | held by |")[2].partition("\n\n")[0]
     rows = [row for row in table.splitlines() if row.startswith("| ") and not row.startswith("|--")]
     named = [re.findall(r"`(test_\w+)`", row) for row in rows]
+    assert named
     assert all(named)
     tests = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "tests").rglob("test_*.py"))
     known = set(re.findall(r"^def (test_\w+)", tests, flags=re.MULTILINE))

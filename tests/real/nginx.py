@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from servers.daemon import stop
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -45,7 +47,6 @@ http {{
 }}
 """
 _START_SECONDS = 10.0
-_STOP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,7 @@ def serving(tree: Path, scratch: Path, *, limit_rate: str = "0", directives: str
         _wait_until_ready(server, child)
         yield server
     finally:
-        _stop(child)
+        stop(child)
 
 
 def _user_line() -> str:
@@ -136,15 +137,6 @@ def _answers(server: Nginx) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _stop(child: subprocess.Popen[bytes]) -> None:
-    child.terminate()
-    try:
-        child.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
 
 
 def _request(method: str, path: str, status: str, sent: str, byte_range: str) -> Request:

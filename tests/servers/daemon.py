@@ -43,7 +43,7 @@ def running(command: Callable[[int], Sequence[str | Path]], log: Path) -> Iterat
                 yield port
                 return
         finally:
-            _stop(child)
+            stop(child)
     raise RuntimeError(f"{child.args!r} did not start: {log.read_text(errors='replace')}")
 
 
@@ -65,7 +65,8 @@ def _answers(port: int, child: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def _stop(child: subprocess.Popen[bytes]) -> None:
+def stop(child: subprocess.Popen[bytes]) -> None:
+    """End a program, at once where it does not end when it is asked to."""
     child.terminate()
     try:
         child.wait(_STOP_SECONDS)
