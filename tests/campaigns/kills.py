@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from campaigns.ground import FILES, LABEL, ground, prefix_in
 from campaigns.moments import PHASES, is_new, moment_of, partials_in, stages_in
-from campaigns.processes import ended, run, started, until
+from campaigns.processes import ended, run, running, until
 from campaigns.tally import Tally
 from campaigns.trees import RECORD, installed_tree
 from installing import everything, leftovers
@@ -117,11 +117,11 @@ def kill_in(there: Ground, aim: Aim, words: list[str | Path], root: Path, *, aft
     ``None``: it had ended by then.
     """
     there.server.rate = aim.rate
-    process = started(words, injected=aim.injected)
-    until(lambda: aim.begun(root) or process.poll() is not None)
-    until(lambda: process.poll() is not None, longest=after)
-    process.kill()
-    killed = ended(process).code == -signal.SIGKILL
+    with running(words, injected=aim.injected) as process:
+        until(lambda: aim.begun(root) or process.poll() is not None)
+        until(lambda: process.poll() is not None, longest=after)
+        process.kill()
+        killed = ended(process).code == -signal.SIGKILL
     there.server.rate = None
     return moment_of(there, root, process.pid) if killed else None
 

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "cudnn_redist")
@@ -49,6 +50,20 @@ def started(
     )
 
 
+@contextmanager
+def running(
+    words: Iterable[str | Path], *, injected: str = "", env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command for the time of a block; one that still runs at its end is killed."""
+    process = started(words, injected=injected, env=env)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            ended(process)
+
+
 def ended(process: subprocess.Popen[bytes]) -> Ended:
     """Wait for the end of a process; one that does not end is killed and gives ``subprocess.TimeoutExpired``."""
     with process:
@@ -68,11 +83,19 @@ def run(words: Iterable[str | Path]) -> Ended:
 def until(condition: Callable[[], object], *, longest: float = 20.0, every: float = 0.0005) -> bool:
     """Look again and again until ``condition`` holds; ``False`` where it did not within ``longest`` seconds."""
     deadline = time.monotonic() + longest
-    while not condition():
+    while not _holds(condition):
         if time.monotonic() > deadline:
             return False
         time.sleep(every)
     return True
+
+
+def _holds(condition: Callable[[], object]) -> bool:
+    """Whether a condition holds; a tree at work may lose a file while it is looked at, which is no answer."""
+    try:
+        return bool(condition())
+    except FileNotFoundError:
+        return False
 
 
 def _strace(injected: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from campaigns.ground import LABEL, ground, prefix_in
 from campaigns.kills import AIMS, ANYWHERE, left_over, taken_over
 from campaigns.moments import moment_of, stages_in
-from campaigns.processes import ended, run, started, until
+from campaigns.processes import ended, run, running, until
 from campaigns.tally import Tally
 from campaigns.waits import CHOICE, WAITS
 from installing import leftovers
@@ -72,16 +72,18 @@ def signalled(
     """
     words = there.words(root, *aim.words)
     there.server.rate = aim.rate
-    process = started(words, injected=aim.injected)
-    until(lambda: (_catches(process.pid, signal.SIGTERM) and aim.begun(root)) or process.poll() is not None)
-    until(lambda: process.poll() is not None, longest=after)
-    there.server.rate = None
-    stopped(process)
-    moment = moment_of(there, root, process.pid)
-    begun = time.monotonic()
-    process.send_signal(sent)
-    process.send_signal(signal.SIGCONT)
-    done = ended(process)
+    with running(words, injected=aim.injected) as process:
+        until(
+            lambda: (_catches(process.pid, signal.SIGTERM) and aim.begun(root)) or process.poll() is not None
+        )
+        until(lambda: process.poll() is not None, longest=after)
+        there.server.rate = None
+        stopped(process)
+        moment = moment_of(there, root, process.pid)
+        begun = time.monotonic()
+        process.send_signal(sent)
+        process.send_signal(signal.SIGCONT)
+        done = ended(process)
     seconds = time.monotonic() - begun
     faults = [*_of_the_end(done, sent, seconds, prefix_in(root)), *there.faults_of(prefix_in(root))]
     if done.code and any(stages_in(root)):
@@ -95,8 +97,7 @@ def waited(
     waiting: Waiting, sent: signal.Signals, server: RedistServer, root: Path
 ) -> tuple[float, list[str]]:
     """Send a signal while a fetch waits in vain; return the seconds until the end and what was wrong, as above."""
-    with waiting(server, root) as wait:
-        process = started(wait.words(root), env=wait.env)
+    with waiting(server, root) as wait, running(wait.words(root), env=wait.env) as process:
         reached = until(wait.reached)
         time.sleep(0.05)
         begun = time.monotonic()

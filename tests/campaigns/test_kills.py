@@ -6,13 +6,14 @@ import os
 import re
 import signal
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from campaigns.ground import prefix_in
-from campaigns.kills import AIMS, Aim, campaign, kill_in, left_over, taken_over
+from campaigns.kills import AIMS, SLOW, Aim, campaign, kill_in, left_over, taken_over
 from campaigns.moments import PHASES, partials_in, stages_in
-from campaigns.processes import ended, run, started, until
+from campaigns.processes import ended, run, running, until
 from campaigns.tally import HEADING
 from installing import leftovers
 
@@ -51,7 +52,8 @@ def touched(path: Path, seconds: float) -> None:
 def test_what_a_process_killed_elsewhere_left_goes_a_day_later(there: Ground, tmp_path: Path) -> None:
     """On a shared root the number of another host's process tells nothing: only the age does."""
     root = tmp_path / "root"
-    assert kill_in(there, AIMS["download"], there.words(root), root, after=0) == "download"
+    slowly = replace(AIMS["download"], rate=SLOW // 4)
+    assert kill_in(there, slowly, there.words(root), root, after=0) == "download"
     left = [*stages_in(root), *(root / ".partial").iterdir()]
     elsewhere = [path.rename(_made_elsewhere(path)) for path in left]
 
@@ -73,28 +75,26 @@ def test_a_killed_process_that_nobody_buried_counts_as_dead(there: Ground, tmp_p
     """The first process of a container seldom waits for others' children: they stay as zombies."""
     root = tmp_path / "root"
     there.server.rate = 1_000_000
-    process = started(there.words(root))
-    assert until(lambda: any(path.stat().st_size > 100_000 for path in partials_in(root)))
-    there.server.rate = None
-    process.kill()
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    with running(there.words(root)) as process:
+        assert until(lambda: any(path.stat().st_size > 100_000 for path in partials_in(root)))
+        there.server.rate = None
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
-    assert list(taken_over(there, there.words(root), root)) == []
-    assert list(left_over(there, root)) == []
-    assert ended(process).code == -signal.SIGKILL
+        assert list(taken_over(there, there.words(root), root)) == []
+        assert list(left_over(there, root)) == []
+        assert ended(process).code == -signal.SIGKILL
 
 
 def test_the_name_of_a_stage_goes_before_its_content(there: Ground, tmp_path: Path) -> None:
     """Were the process that made it alive after all, it could not publish what is half removed."""
     root = tmp_path / "root"
-    some_files = Aim(begun=lambda root: len(list(root.rglob("noise*"))) > 10, seconds=0)
+    some_files = Aim(begun=lambda root: len(list(root.rglob("noise*"))) > 10, seconds=0, rate=SLOW // 4)
     assert kill_in(there, some_files, there.words(root), root, after=0) in ("download", "unpack")
     (stage,) = stages_in(root)
     place = prefix_in(root).parent
-    sweeping = started(there.words(root), injected="unlinkat:delay_enter=150ms")
-    until(lambda: sweeping.poll() is not None or not any(stage.glob("*/lib/part0/*")))
-    sweeping.kill()
-    ended(sweeping)
+    with running(there.words(root), injected="unlinkat:delay_enter=150ms") as sweeping:
+        until(lambda: sweeping.poll() is not None or not any(stage.glob("*/lib/part0/*")))
     assert not stage.exists()
     assert any(place.glob("*.old/*/lib/part*/*"))
 

@@ -7,10 +7,11 @@ signals to everything.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from campaigns.kills import AIMS
+from campaigns.kills import AIMS, SLOW
 from campaigns.signals import CODES, FLUSHING, campaign, signalled, waited
 from campaigns.tally import HEADING
 from campaigns.waits import WAITS
@@ -34,6 +35,9 @@ def test_waiting_in_vain(
     assert faults == []
 
 
+TRIES = 4
+"""On a busy machine the one who watches for a tenth of a second may come too late."""
+
 SHORT = {
     "record": (AIMS["record"], "record"),
     "publish": (AIMS["publish"], "publish"),
@@ -48,9 +52,13 @@ SHORT = {
     ids=SHORT,
 )
 def test_a_short_phase(there: Ground, aim: Aim, expected: str, sent: signal.Signals, tmp_path: Path) -> None:
-    root = there.root(tmp_path, standing=aim.replaces)
-    moment, _, faults = signalled(there, aim, 0, sent, root)
-    assert (moment, faults) == (expected, [])
+    seen = []
+    while expected not in seen and len(seen) < TRIES:
+        root = there.root(tmp_path / str(len(seen)), standing=aim.replaces)
+        moment, _, faults = signalled(there, aim, 0, sent, root)
+        assert faults == []
+        seen.append(moment)
+    assert expected in seen
 
 
 @pytest.mark.parametrize("sent", list(CODES), ids=lambda sent: sent.name)
@@ -58,7 +66,8 @@ def test_a_stopped_process_hears_it_when_it_goes_on(
     there: Ground, sent: signal.Signals, tmp_path: Path
 ) -> None:
     """As ``kill %1`` does it to a job that Ctrl-Z stopped: the kernel hands the signal to any thread."""
-    moment, _, faults = signalled(there, AIMS["unpack"], 0.05, sent, tmp_path / "root")
+    slowly = replace(AIMS["unpack"], rate=SLOW // 4)
+    moment, _, faults = signalled(there, slowly, 0.05, sent, tmp_path / "root")
     assert (moment in ("download", "unpack"), faults) == (True, [])
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from campaigns.processes import ended, started, until
+from campaigns.processes import running, until
 from redist.faults import Delay, Redirect, Status, Trickle
 
 if TYPE_CHECKING:
@@ -129,16 +129,12 @@ def pause_before_the_manifest(server: RedistServer, _: Path) -> Iterator[Wait]:
 def turn_of_a_stopped_process(server: RedistServer, root: Path) -> Iterator[Wait]:
     server.fail(".tar.xz", Trickle(20_000))
     downloads, before = len(server.requests(".tar.xz")), len(server.requests(MANIFEST))
-    holder = started(Wait(source=server.url, reached=bool).words(root))
-    try:
+    with running(Wait(source=server.url, reached=bool).words(root)) as holder:
         until(lambda: any(each.sent for each in server.requests(".tar.xz")[downloads:]))
         holder.send_signal(signal.SIGSTOP)
         known = len(server.requests(MANIFEST))
         asked_by_each = known - before
         yield Wait(source=server.url, reached=lambda: len(server.requests(MANIFEST)) == known + asked_by_each)
-    finally:
-        holder.kill()
-        ended(holder)
 
 
 WAITS: Mapping[str, Waiting] = {
