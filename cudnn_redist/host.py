@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Machine",
     "Toolkit",
-    "check_certificate_variables",
     "default_root",
     "driver_cuda",
     "find_toolkit",
     "host_platform",
     "is_platform_of",
-    "proxy_variables",
 ]
 
 _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "x64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}
@@ -129,48 +127,19 @@ def find_toolkit(environ: Mapping[str, str] | None = None, *, root: Path = Path(
     return None
 
 
-def check_certificate_variables(environ: Mapping[str, str] | None = None) -> None:
-    """Raise ``UsageError`` when a variable that OpenSSL obeys names nothing: OpenSSL itself would stay silent.
-
-    ``SSL_CERT_FILE`` is one file, ``SSL_CERT_DIR`` a list of directories of which OpenSSL uses those there are.
-    """
-    environ = os.environ if environ is None else environ
-    file, directories = environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")
-    if file and not Path(file).is_file():
-        raise UsageError("SSL_CERT_FILE names a file that is missing", phase="trust", where=file)
-    if directories and not any(Path(part).is_dir() for part in directories.split(os.pathsep)):
-        raise UsageError("SSL_CERT_DIR names a directory that is missing", phase="trust", where=directories)
-
-
-def proxy_variables(environ: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
-    """Return name and value of what names a proxy (``http``, ``https``, ``all``) or hosts to reach without (``no``).
-
-    Of two spellings the small letters count, even when empty, as for curl. In a CGI script whoever asks its server
-    chooses ``HTTP_PROXY``, which is not heeded there. Windows and macOS have settings for where no variable is set.
-    """
-    environ = os.environ if environ is None else environ
-    found = {}
-    for use in ("http", "https", "all", "no"):
-        name = f"{use}_proxy" if f"{use}_proxy" in environ else f"{use.upper()}_PROXY"
-        if environ.get(name, "").strip() and not (name == "HTTP_PROXY" and "REQUEST_METHOD" in environ):
-            found[use] = (name, environ[name])
-    if not found and sys.platform in ("win32", "darwin"):
-        from urllib.request import getproxies
-
-        return {use: ("the system's settings", value) for use, value in getproxies().items()}
-    return found
-
-
 def default_root(environ: Mapping[str, str] | None = None) -> Path:
     """Return where prefixes go when nobody says: ``CUDNN_REDIST_ROOT``, else the user's data directory.
 
-    Raises ``UsageError``, asking for a root, where the user has no home, as in many a container.
+    Raises ``UsageError``, asking for a root, where the user has no home, as in many a container, or where the
+    library that knows the user's directories is not installed, as beside torch.
     """
     environ = os.environ if environ is None else environ
     if environ.get("CUDNN_REDIST_ROOT"):
         return Path(environ["CUDNN_REDIST_ROOT"])
-    from platformdirs import user_data_path
-
+    try:
+        from platformdirs import user_data_path
+    except ImportError as error:
+        raise UsageError(f"{error}; give --root (CUDNN_REDIST_ROOT)") from error
     try:
         # Its older versions leave a "~" that stands for no home.
         return user_data_path("cudnn-redist", appauthor=False).expanduser()

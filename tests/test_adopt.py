@@ -257,6 +257,15 @@ def without(*paths: str) -> dict[str, bytes]:
 
 
 ARM = {path: elf_library("linux-sbsa", soname=path.removeprefix("lib/")) for path in (LIBRARY, GRAPH, OPS)}
+
+
+def of_release(version: str, path: str) -> dict[str, bytes]:
+    """Return a part that has its release among its constants, as NVIDIA's have."""
+    major, minor, patch = version.split(".")
+    check = f"cudnn_version != ({major} * 10000 + {minor} * 100 + {patch})"
+    return {path: elf_library(soname=path.removeprefix("lib/"), runpath="$ORIGIN", named=[check])}
+
+
 REFUSED: dict[str, tuple[dict[str, bytes], dict[str, str], type[errors.RedistError], str]] = {
     "no CUDA": (FILES, {}, errors.UsageError, "say it with --cuda"),
     "no version": (without(HEADER), {"cuda": "13"}, errors.UsageError, "say it with --as"),
@@ -285,6 +294,24 @@ REFUSED: dict[str, tuple[dict[str, bytes], dict[str, str], type[errors.RedistErr
         {"cuda": "13", "label": "9.26.0"},
         errors.UsageError,
         "its version is 9.27.0, and not 9.26.0",
+    ),
+    "libraries of two releases": (
+        FILES | of_release("9.27.0", OPS) | of_release("9.20.0", GRAPH),
+        {"cuda": "13"},
+        errors.ArchiveError,
+        "its libraries are of 9.20.0 and 9.27.0, which do not work together",
+    ),
+    "headers of another release": (
+        FILES | of_release("9.20.0", OPS),
+        {"cuda": "13"},
+        errors.ArchiveError,
+        "its headers say 9.27.0, and its libraries are of 9.20.0",
+    ),
+    "another version said than the libraries have": (
+        without(HEADER) | of_release("9.20.0", GRAPH),
+        {"cuda": "13", "label": "9.27.0"},
+        errors.UsageError,
+        "its version is 9.20.0, and not 9.27.0",
     ),
     "half a version said": (FILES, {"cuda": "13", "label": "9.27"}, errors.UsageError, "no full version"),
     "no CUDA at all said": (FILES, {"cuda": "thirteen"}, errors.UsageError, "not a CUDA version"),
@@ -318,7 +345,7 @@ def test_what_is_in_doubt_is_refused_and_nothing_left(
 NAMES = {
     "another version": (
         NAME.replace("9.27.0.42", "9.26.0.1"),
-        "is named as 9.26.0.1, and its headers say 9.27.0",
+        "is named as 9.26.0.1, and what it holds is 9.27.0",
     ),
     "another platform": (NAME.replace("x86_64", "sbsa"), "is named for linux-sbsa"),
     "another component": (NAME.replace("cudnn-", "cudnn_jit-"), "is named as cudnn_jit, and holds cudnn"),
@@ -330,6 +357,19 @@ def test_an_archive_that_is_not_what_its_name_says_is_refused(tmp_path: Path, na
     with pytest.raises(errors.ArchiveError) as caught:
         adopt(archive(tmp_path / "here", name=name), root=tmp_path / "root")
     assert words in caught.value.cause
+
+
+def test_what_cannot_even_be_looked_for_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(errors.PrefixError) as caught:
+        adopt(tmp_path / ("a" * 5000), root=tmp_path / "root")
+    assert caught.value.phase == "adopt"
+
+
+def test_without_headers_the_libraries_tell_the_version(tmp_path: Path) -> None:
+    here = directory(tmp_path / "here", without(HEADER) | of_release("9.27.0", GRAPH))
+    prefix = adopt(here, cuda="13", root=tmp_path / "root")
+    assert prefix.record.version == "9.27.0"
+    assert [each for each in prefix.record.unproven if "version" in each] == []
 
 
 def test_a_damaged_archive_is_refused_and_nothing_left(tmp_path: Path) -> None:

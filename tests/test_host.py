@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -133,3 +134,13 @@ def test_without_a_home_a_root_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(UsageError, match="--root"):
         default_root()
     assert main(["list", "--installed"]) == 2
+
+
+def test_a_broken_library_is_not_taken_for_a_missing_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "platformdirs.py").write_text("raise RuntimeError('broken')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "platformdirs", raising=False)
+    with pytest.raises(RuntimeError, match="broken"):
+        default_root()

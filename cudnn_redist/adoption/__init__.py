@@ -1,3 +1,1 @@
 """A cuDNN that is at hand, as an archive, a wheel or a directory, made a prefix like any other."""
-
-from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..digest import Expected
-from ..errors import NotInstalled, PrefixError, UsageError
+from ..errors import ArchiveError, PrefixError, UsageError
 from ..generated.files import generated_files
 from ..host import default_root
 from ..layout import RECORD_NAME, Layout
@@ -64,11 +64,10 @@ def adopt(
     path = Path(path).absolute()
     layout = Layout(Path(root) if root is not None else default_root())
     said = said_claims(label=label, component=component, platform=platform, cuda=cuda, where=path)
-    _require_something(path)
-    expected = None
-    if path.is_file():
-        with disk_errors(path, phase="adopt"):
-            expected = _expected(path)
+    with disk_errors(path, phase="adopt"):
+        _require_something(path)
+        expected = _expected(path) if path.is_file() else None
+    if expected is not None:
         version = said.version or named(path.name).version
         plan = _plan(path, expected, version, layout=layout, sources=sources, transfer=transfer)
         if plan is not None:
@@ -76,10 +75,7 @@ def adopt(
 
             return install(plan, options=InstallOptions(force=force))[0]
     with disk_errors(layout.root, phase="adopt"), Stage(layout.root / "adopted") as stage:
-        if expected is None:
-            gathered = from_directory(path, stage.path)
-        else:
-            gathered = from_archive(path, stage.path, expected=expected)
+        gathered = _gathered(path, stage.path, expected)
         identity = identify(gathered.root, gathered.paths, named(path.name), said, where=path)
         record = _record(path, gathered, identity, expected)
         return _published(gathered.root, record, layout, origin=path.as_uri(), force=force)
@@ -114,6 +110,17 @@ def _expected(path: Path) -> Expected:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return Expected(sha256=sha256, size=file.tell())
+
+
+def _gathered(path: Path, stage: Path, expected: Expected | None) -> Gathered:
+    """Unpack the archive, or copy of the directory, at ``path``; what is wrong with it is no source's fault."""
+    try:
+        if expected is None:
+            return from_directory(path, stage)
+        return from_archive(path, stage, expected=expected)
+    except ArchiveError as error:
+        error.phase = "adopt"
+        raise
 
 
 def _record(path: Path, gathered: Gathered, identity: Identity, expected: Expected | None) -> Record:
@@ -151,7 +158,7 @@ def _record(path: Path, gathered: Gathered, identity: Identity, expected: Expect
 def _published(root: Path, record: Record, layout: Layout, *, origin: str, force: bool) -> Prefix:
     target = layout.prefix(*record.levels)
     require_apart(target)
-    standing = None if force else _standing(target)
+    standing = None if force else Prefix.whole_at(target)
     if standing is not None:
         if standing.record.archive_tree == record.tree:
             return standing
@@ -159,15 +166,7 @@ def _published(root: Path, record: Record, layout: Layout, *, origin: str, force
     with Stage(target) as beside:
         inside = beside.path / "tree"
         root.rename(inside)
-        beside.publish(inside, record, replace=lambda: force or _standing(target) is None)
+        beside.publish(inside, record, replace=lambda: force or Prefix.whole_at(target) is None)
     with remembering("a note on this installation", layout):
         note_install(layout, target, record, origin=origin)
     return Prefix.open(target)
-
-
-def _standing(target: Path) -> Prefix | None:
-    try:
-        prefix = Prefix.open(target)
-    except (NotInstalled, PrefixError):
-        return None
-    return prefix if prefix.looks_whole() else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..binaries import Binary, NotABinary, read_binary
 from ..errors import ArchiveError, UsageError
 from ..manifest.targets import CudaVariant, is_plain_name, parse_platform
-from ..prefix.headers import VERSION_HEADERS, stated_version
+from ..prefix.headers import stated_below
 from ..prefix.libraries import is_library
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _PLATFORMS = {
     ("pe", "x86_64"): ("windows-x86_64",),
     ("pe", "aarch64"): ("windows-arm64",),
 }
-_LONGEST_HEADER = 1 << 20
 _FIRST_WITH_SHORT_LABELS = 9
 
 
@@ -90,7 +89,7 @@ def identify(root: Path, paths: Iterable[str], by_name: Claims, said: Claims, *,
     libraries = _libraries(root, paths, where)
     component = _agreed("component", _component(libraries), by_name.component, said.component, where)
     platform = _platform(libraries, by_name, said, where)
-    version, unproven = _version(root, by_name, said, where)
+    version, unproven = _version(_stated(root, libraries.values(), where), by_name, said, where)
     variant = said.variant or by_name.variant
     if variant is None:
         raise UsageError("nothing tells which CUDA it is for; say it with --cuda", phase="adopt", where=where)
@@ -145,11 +144,10 @@ def _platform(libraries: dict[str, Binary], by_name: Claims, said: Claims, where
     return str(chosen.pop())
 
 
-def _version(root: Path, by_name: Claims, said: Claims, where: Path) -> tuple[str, list[str]]:
-    stated = _stated(root)
+def _version(stated: str | None, by_name: Claims, said: Claims, where: Path) -> tuple[str, list[str]]:
     found = by_name.version or stated
     if by_name.version and stated and _three(by_name.version) != stated:
-        cause = f"is named as {by_name.version}, and its headers say {stated}"
+        cause = f"is named as {by_name.version}, and what it holds is {stated}"
         raise ArchiveError(cause, phase="adopt", where=where)
     if said.version and found and _three(said.version) != _three(found):
         raise UsageError(f"its version is {found}, and not {said.version}", phase="adopt", where=where)
@@ -158,21 +156,24 @@ def _version(root: Path, by_name: Claims, said: Claims, where: Path) -> tuple[st
         raise UsageError("nothing tells its version; say it with --as", phase="adopt", where=where)
     if stated is None:
         return version, [
-            f"that it is {version} is only what was said" if said.version else "it has no version header"
+            f"that it is {version} is only what was said"
+            if said.version
+            else "nothing in it tells its version"
         ]
     return version, []
 
 
-def _stated(root: Path) -> str | None:
-    for path in VERSION_HEADERS:
-        try:
-            with (root / path).open("rb") as file:
-                numbers = stated_version(file.read(_LONGEST_HEADER))
-        except OSError:
-            continue
-        if numbers is not None:
-            return ".".join(map(str, numbers))
-    return None
+def _stated(root: Path, libraries: Iterable[Binary], where: Path) -> str | None:
+    """Return the release that the header and all libraries that have it among their constants agree on."""
+    _, header = stated_below(root) or (None, None)
+    releases = sorted({each.release for each in libraries if each.release})
+    if len(releases) > 1:
+        cause = f"its libraries are of {' and '.join(releases)}, which do not work together"
+        raise ArchiveError(cause, phase="adopt", where=where)
+    if header and releases and releases != [header]:
+        cause = f"its headers say {header}, and its libraries are of {releases[0]}"
+        raise ArchiveError(cause, phase="adopt", where=where)
+    return header or next(iter(releases), None)
 
 
 def _three(version: str) -> str:

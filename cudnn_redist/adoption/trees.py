@@ -59,14 +59,14 @@ def from_archive(path: Path, stage: Path, *, expected: Expected) -> Gathered:
     ``OSError``.
     """
     with path.open("rb") as file:
-        kind = kind_of(file.read(HEAD_SIZE), name=path.name)
+        kind = kind_of(file.read(HEAD_SIZE), name=str(path))
         file.seek(0)
         reader = FileReader(file, Judge(expected, where=path))
         if kind is Kind.ZIP:
             reader.finish()
-            unpacked = unpack_zip(file, stage, name=path.name)
+            unpacked = unpack_zip(file, stage, name=str(path))
         else:
-            unpacked = unpack(reader, stage, name=path.name, kind=kind)
+            unpacked = unpack(reader, stage, name=str(path), kind=kind)
             reader.finish()
     home = next((named[1] for each in unpacked.members if (named := _IN_WHEEL.fullmatch(each.path))), None)
     root, members = (unpacked.root, unpacked.members) if home is None else _out_of_wheel(unpacked, home)

@@ -13,6 +13,8 @@ __all__ = ["Binary", "Data", "NotABinary", "cudnn_texts", "pieces"]
 
 _PIECE = 1 << 20
 _LONGEST_NAME = 256
+# Three times the constants of 8.9's largest part; a damaged size must not keep the reader busy.
+_MOST_CONSTANTS = 256 << 20
 
 # cuDNN opens its sub-libraries by names that stand as plain text among its constants; 9.27 adds ".9" as it goes. A
 # pattern that begins with a word is sought fifteen times as fast as one that begins with a choice of words.
@@ -61,8 +63,9 @@ class Binary:
 
 def pieces(data: Data, offset: int, size: int) -> Iterator[bytes]:
     """Yield a part of a file a little at a time; two pieces share enough bytes that no name is cut in both."""
-    for start in range(offset, offset + size, _PIECE):
-        piece = data[start : min(start + _PIECE + _LONGEST_NAME, offset + size)]
+    end = offset + min(size, _MOST_CONSTANTS)
+    for start in range(offset, end, _PIECE):
+        piece = data[start : min(start + _PIECE + _LONGEST_NAME, end)]
         if not piece:
             break
         yield piece

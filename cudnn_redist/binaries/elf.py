@@ -27,10 +27,13 @@ _NULL, _NEEDED, _STRTAB, _SONAME, _RPATH, _RUNPATH = 0, 1, 5, 14, 15, 29
 _DYNAMIC_SYMBOLS = 11
 # st_name, st_info, st_other, st_shndx, st_value, st_size
 _SYMBOL = struct.Struct("<IBBHQQ")
+_VERSION_SIZE = 4
 _RELEASE_SYMBOL = re.compile(rb"\0cudnn_[a-z]+(?:_infer|_train)?_version(?=\0)")
 _VERNEED, _VERNEEDNUM = 0x6FFFFFFE, 0x6FFFFFFF
 # Many times what a real library has; a damaged count must not keep the reader busy.
 _MOST_ENTRIES = 8192
+# So are tables: that of the 600 MB of 8.9's largest part has 7 MB of names. A damaged size must not fill the memory.
+_LARGEST_TABLE = 64 << 20
 
 
 class _Segment(NamedTuple):
@@ -91,7 +94,14 @@ class Elf:
                 if tag == _NULL:
                     break
                 found.append((tag, value))
+            break
         return found
+
+    def table(self, offset: int, size: int) -> bytes:
+        """Return a table of symbols or names; ``NotABinary`` where it is larger than any can be."""
+        if size > _LARGEST_TABLE:
+            raise NotABinary(f"a table of {size} bytes in the ELF file")
+        return self.data[offset : offset + size]
 
     def constants(self) -> Iterator[bytes]:
         """Yield the section of constants, in pieces that overlap by more than a name is long."""
@@ -102,6 +112,7 @@ class Elf:
             name, _, _, _, offset, size, *_ = self._section(place)
             if self.text(names + name) == ".rodata":
                 yield from pieces(self.data, offset, size)
+                return
 
     def section_of(self, kind: int) -> tuple[int, int, int] | None:
         """Return offset, size and linked section of the first section of a kind (``sh_type``)."""
@@ -121,27 +132,26 @@ class Elf:
 
         It is a number of four bytes, one each for major, minor and patch: 0x091b00 is 9.27.0.
         """
+        texts, symbols = self.symbols()
+        names = {match.start() + 1 for match in _RELEASE_SYMBOL.finditer(texts)}
+        for name, _, _, section, address, size in symbols if names else ():
+            if name in names and section and size == _VERSION_SIZE:
+                number = self.unpack("<I", self.offset_of(address))[0]
+                return f"{number >> 16}.{number >> 8 & 0xFF}.{number & 0xFF}"
+        return None
+
+    def symbols(self) -> tuple[bytes, Iterator[tuple[int, ...]]]:
+        """Return the texts that hold the names of the dynamic symbols, and the fields of each; neither without a table.
+
+        The fields are ``st_name`` (an offset into the texts), ``st_info``, ``st_other``, ``st_shndx`` (0: not defined
+        here), ``st_value`` and ``st_size``.
+        """
         table = self.section_of(_DYNAMIC_SYMBOLS)
         if table is None:
-            return None
+            return b"", iter(())
         offset, size, link = table
-        texts_at, texts_size = self.section_at(link)
-        texts = self.data[texts_at : texts_at + texts_size]
-        names = {match.start() + 1 for match in _RELEASE_SYMBOL.finditer(texts)}
-        address = self._defined(offset, size, names) if names else None
-        if address is None:
-            return None
-        number = self.unpack("<I", self.offset_of(address))[0]
-        return f"{number >> 16}.{number >> 8 & 0xFF}.{number & 0xFF}"
-
-    def _defined(self, offset: int, size: int, names: set[int]) -> int | None:
-        """Return the address of a four-byte symbol that this library defines under one of ``names``."""
-        table = self.data[offset : offset + size]
-        whole = len(table) // _SYMBOL.size * _SYMBOL.size
-        for name, _, _, section, address, length in _SYMBOL.iter_unpack(table[:whole]):
-            if name in names and section and length == 4:  # noqa: PLR2004 - as the docstring says
-                return int(address)
-        return None
+        texts, entries = self.table(*self.section_at(link)), self.table(offset, size)
+        return texts, _SYMBOL.iter_unpack(entries[: len(entries) // _SYMBOL.size * _SYMBOL.size])
 
     def _section(self, place: int) -> tuple[int, ...]:
         return self.unpack("<IIQQQQIIQQ", self._sections + place * self._section_size)

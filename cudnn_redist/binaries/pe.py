@@ -89,8 +89,7 @@ def read_pe(data: Data) -> Binary:
         raise NotABinary("a PE file, but no 64-bit DLL")
     constants = (
         piece
-        for section in pe.sections
-        if section.name == ".rdata"
+        for section in [each for each in pe.sections if each.name == ".rdata"][:1]
         for piece in pieces(data, section.offset, section.size)
     )
     names, release = cudnn_texts(constants)

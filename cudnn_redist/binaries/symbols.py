@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Symbols", "elf_symbols"]
 
-# st_name, st_info, st_other, st_shndx, st_value, st_size
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SYMBOLS, _STRINGS, _VERSIONS, _NEEDS = 11, 3, 0x6FFFFFFF, 0x6FFFFFFE
+# sh_type of .gnu.version and of .gnu.version_r
+_VERSIONS, _NEEDS = 0x6FFFFFFF, 0x6FFFFFFE
 _GLOBAL = 1
 _MOST_NEEDS = 8192
+_LONGEST_NAME = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,20 +37,13 @@ def elf_symbols(data: Data) -> Symbols:
     NVIDIA's are; a weak one is not wanted, since the loader does without.
     """
     elf = Elf(data)
-    table = elf.section_of(_SYMBOLS)
-    if table is None:
-        return Symbols()
-    offset, size, link = table
-    texts_at, texts_size = elf.section_at(link)
-    texts = data[texts_at : texts_at + texts_size]
+    texts, symbols = elf.symbols()
     versions = _versions(elf)
     libraries = dict(_libraries(elf))
     defined: set[str] = set()
     wanted: dict[str, set[str]] = {}
-    symbols = data[offset : offset + size]
-    whole = len(symbols) // _SYMBOL.size * _SYMBOL.size
-    for place, (name, info, _, section, _, _) in enumerate(_SYMBOL.iter_unpack(symbols[:whole])):
-        text = texts[name : texts.find(b"\0", name)].decode("utf-8", "surrogateescape")
+    for place, (name, info, _, section, _, _) in enumerate(symbols):
+        text = texts[name : name + _LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "surrogateescape")
         if section:
             defined.add(text)
         elif info >> 4 == _GLOBAL and place < len(versions) and versions[place] in libraries:
@@ -65,7 +58,7 @@ def _versions(elf: Elf) -> tuple[int, ...]:
     table = elf.section_of(_VERSIONS)
     if table is None:
         return ()
-    numbers = elf.data[table[0] : table[0] + table[1] // 2 * 2]
+    numbers = elf.table(table[0], table[1])
     return tuple(number & 0x7FFF for (number,) in struct.iter_unpack("<H", numbers[: len(numbers) // 2 * 2]))
 
 
@@ -76,9 +69,11 @@ def _libraries(elf: Elf) -> Iterator[tuple[int, str]]:
         return
     offset, _, link = table
     texts, _ = elf.section_at(link)
-    for _ in range(_MOST_NEEDS):
+    told = 0
+    while told < _MOST_NEEDS:
         _, count, file, first, following = elf.unpack("<HHIII", offset)
         entry = offset + first
+        told += count + 1
         for _ in range(count):
             _, _, number, _, after = elf.unpack("<IHHII", entry)
             yield number & 0x7FFF, elf.text(texts + file)

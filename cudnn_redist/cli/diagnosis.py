@@ -14,7 +14,6 @@ from ..doctor.system import System
 from ..doctor.telling import diagnosis_facts, markdown, plain_text
 from ..errors import UsageError
 from ..findings import faults
-from .output import Output
 from .words import layout_of
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..doctor.processes import Mapped
     from ..doctor.pythons import Python
+    from .output import Output
 
 __all__ = ["doctor"]
 
@@ -32,7 +32,7 @@ _FAULTY = 9
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
     """Say what this system has of cuDNN; exit code 9 for any fault. The result is printed in either case."""
-    system = System() if arguments.system_root is None else System(root=arguments.system_root)
+    system = System() if arguments.system_root is None else System.at(arguments.system_root)
     if not system.root.is_dir():
         raise UsageError("no directory", phase="doctor", where=system.root)
     diagnosis = diagnose(
@@ -49,7 +49,7 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
         return 0
     count = "1 fault" if len(found) == 1 else f"{len(found)} faults"
     codes = ", ".join(dict.fromkeys(finding.code for finding in found))
-    Output(json=output.json, quiet=False).note(f"cudnn-redist: doctor: {count}: {codes}")
+    output.aloud().note(f"cudnn-redist: doctor: {count}: {codes}")
     return _FAULTY
 
 
@@ -68,7 +68,7 @@ def _root(arguments: argparse.Namespace, system: System) -> Path | None:
     try:
         return layout_of(arguments).root
     except UsageError:
-        # A user without a home has no prefixes there.
+        # A user without a home has no prefixes there, nor has one who could never fetch.
         return None
 
 

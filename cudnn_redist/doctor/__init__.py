@@ -1,3 +1,1 @@
 """Which cuDNNs this machine has, whether they mix, and whether one loads and runs."""
-
-from __future__ import annotations

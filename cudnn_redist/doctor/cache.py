@@ -51,12 +51,16 @@ def _entries(system: System) -> list[tuple[str, Path]] | None:
         return None
     _, count, _ = _HEADER.unpack_from(data)
     found = []
+    directories: dict[str, Path] = {}
     for place in range(min(count, _MOST_ENTRIES)):
         offset = _HEADER.size + place * _ENTRY.size
         if offset + _ENTRY.size > len(data):
             break
         _, name, path, _, _ = _ENTRY.unpack_from(data, offset)
-        found.append((_text(data, name), system.place(_text(data, path))))
+        directory, _, file = _text(data, path).rpartition("/")
+        if directory not in directories:
+            directories[directory] = system.place(directory or "/")
+        found.append((_text(data, name), directories[directory] / file))
     return found
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Here", "misfits"]
 
 # The newest version of glibc's symbols that any library of a release asks for, read from the wheels of 8.9.7.29,
-# 9.20.0.48, 9.23.2.1 and 9.27.0.42 for Linux x86_64 on 2026-11-30; others lie between or are not known.
+# 9.20.0.48, 9.23.2.1, 9.27.0.42 and 9.28.1.4 for Linux x86_64 on 2026-11-30; others lie between or are not known.
 _GLIBC: Mapping[tuple[tuple[int, int], tuple[int, int]], tuple[int, int]] = MappingProxyType(
-    {((8, 9), (8, 9)): (2, 14), ((9, 20), (9, 27)): (2, 27)}
+    {((8, 9), (8, 9)): (2, 14), ((9, 20), (9, 28)): (2, 27)}
 )
 _LIBRARIES = ("cudnn", "cudnn_jit")
 

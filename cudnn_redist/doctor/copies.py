@@ -1,9 +1,9 @@
-"""One cuDNN on the disk: the libraries of one major version in one directory, and what is known of whence they came."""
+"""One cuDNN on the disk: the libraries of one major version in one directory, and where they came from."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -30,7 +30,7 @@ _CUDA_IN_PATH = re.compile(r"/cu([0-9]{1,3})/lib")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Whence a copy came: ``name`` as its installer calls it, ``mend`` the command that installs it anew."""
+    """Where a copy came from: ``name`` as its installer calls it, ``mend`` the command that installs it anew."""
 
     kind: Kind
     name: str
@@ -64,7 +64,7 @@ class Copy:
     directory: Path
     major: int
     libraries: Mapping[str, Library]
-    origins: tuple[Origin, ...] = field(default=())
+    origins: tuple[Origin, ...] = ()
 
     @cached_property
     def version(self) -> str | None:

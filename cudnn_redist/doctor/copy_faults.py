@@ -71,7 +71,7 @@ def _versions(copy: Copy) -> Iterator[Finding]:
         yield _found(copy, "version-differs", said)
         return
     for origin in copy.origins:
-        if by_version and origin.version and not copy.is_of(origin.version) and len(wheels) < 2:  # noqa: PLR2004
+        if by_version and origin.version and not copy.is_of(origin.version) and len(wheels) < 2:  # noqa: PLR2004 - else told above
             yield _found(
                 copy, "version-differs", f"the libraries are of {copy.version}, installed is {origin.name}"
             )

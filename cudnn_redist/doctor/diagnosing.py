@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..findings import Finding
 from .consumer_faults import faults_of_consumer, several_copies
 from .copies import Shelf
 from .copy_faults import faults_of_copy, is_foreign
@@ -20,9 +21,8 @@ from .places import find_copies
 from .set_faults import copy_of, faults_of_loading, missing_companions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ..findings import Finding
     from .copies import Copy
     from .frameworks import Consumer
     from .hardware import Hardware
@@ -35,7 +35,10 @@ __all__ = ["Diagnosis", "diagnose"]
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """What a system has of cuDNN, who would load which of it, and what is to be said of that."""
+    """What a system has of cuDNN, who would load which of it, and what is to be said of that.
+
+    ``mapped_apart`` are the releases of what a process in a container has mapped, which is no copy of this system's.
+    """
 
     system: System
     hardware: Hardware
@@ -44,6 +47,7 @@ class Diagnosis:
     copies: tuple[Copy, ...]
     consumers: tuple[Consumer, ...]
     mapped: tuple[Mapped, ...]
+    mapped_apart: Mapping[str, str | None]
     findings: tuple[Finding, ...]
 
     def copy_for(self, consumer: Consumer) -> Copy | None:
@@ -66,7 +70,7 @@ def diagnose(
     """
     shelf = Shelf()
     loader = Loader(system, shelf)
-    directories = [Path(path).parent for each in mapped for path in each.paths]
+    directories = [Path(path).parent for each in mapped if each.sees_our_files for path in each.paths]
     copies, findings = find_copies(system, shelf, pythons=pythons, root=root, mapped=directories)
     hardware = hardware or find_hardware(system)
     native = [copy for copy in copies if not is_foreign(copy, system.machine)]
@@ -81,6 +85,7 @@ def diagnose(
         new = [each for each in _of_loading(consumer, native, loader) if each not in findings]
         findings += [dataclasses.replace(each, detail=f"{consumer.name}: {each.detail}") for each in new]
     findings += several_copies(consumers, native)
+    findings += _of_libc(system, native)
     findings += faults_of_hardware(hardware)
     findings += [finding for each in mapped for finding in faults_of_mapped(each, copies, shelf)]
     return Diagnosis(
@@ -91,8 +96,21 @@ def diagnose(
         copies=tuple(copies),
         consumers=tuple(consumers),
         mapped=tuple(mapped),
+        mapped_apart=_releases_apart(mapped, shelf),
         findings=tuple(dict.fromkeys(findings)),
     )
+
+
+def _releases_apart(mapped: Sequence[Mapped], shelf: Shelf) -> dict[str, str | None]:
+    apart = [each for each in mapped if not each.sees_our_files]
+    return {path: shelf.library(each.place(path)).version for each in apart for path in each.paths}
+
+
+def _of_libc(system: System, copies: Sequence[Copy]) -> Iterator[Finding]:
+    """Yield each copy where no program can load any: NVIDIA builds them all for glibc."""
+    for copy in copies if not system.has_glibc else ():
+        detail = "the C library here is not glibc"
+        yield Finding(code="libc-foreign", where=str(copy.directory), detail=detail)
 
 
 def _of_native(copy: Copy, copies: Sequence[Copy], loader: Loader, hardware: Hardware) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .support import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from .copies import Library, Shelf
@@ -171,11 +171,10 @@ def _beside(site: Path, loader: Loader) -> Found | None:
 
 def _asked(distribution: Distribution) -> Iterator[Asked]:
     """Yield what it requires of cuDNN; where only extras do, those."""
-    found: Sequence[tuple[bool, re.Match[str]]] = [
+    found = [
         (bool(_EXTRA.search(text)), match)
         for text in distribution.requires
-        for match in (_REQUIREMENT.match(text),)
-        if match
+        if (match := _REQUIREMENT.match(text))
     ]
     for _, match in sorted(found, key=lambda each: each[0]):
         text, bounds = "".join(match[0].split()), tuple(_BOUND.findall(match["bounds"]))

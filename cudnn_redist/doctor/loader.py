@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .cache import DEFAULT_DIRECTORIES, cached_libraries
+from .preference import folders_for_cpu, in_order, preloaded_names
 from .system import real
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from .system import System
 
 __all__ = ["Found", "Loader", "Loading"]
+
+# Whatever a program calls, this one comes first: of 9, and of 8.
+_INDISPENSABLE = ("cudnn_graph", "cudnn_ops_infer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +55,16 @@ class Loader:
         self._system = system
         self._library_path = system.directories_of("LD_LIBRARY_PATH")
         self._program_path = system.directories_of("PATH")
-        self._cache = cached_libraries(system)
+        self._folders = folders_for_cpu(system)
+        self._cache = {
+            name: in_order(paths, self._folders) for name, paths in cached_libraries(system).items()
+        }
         self._defaults = tuple(
             system.place("/" + each.format(system.machine)) for each in DEFAULT_DIRECTORIES
         )
+        self._preloaded: dict[str, Found] = {}
+        for name, way in preloaded_names(system):
+            self._preload(name, way)
 
     def find(self, name: str, requesters: Sequence[Library] = ()) -> Found | None:
         """Return what ``name`` leads to where the first of ``requesters`` asks; each was loaded by the next."""
@@ -92,7 +102,7 @@ class Loader:
                 if taken is not None:
                     loading.found[wanted.name] = taken
                     waiting.append((taken.library, *requesters))
-                elif not wanted.opened:
+                elif not wanted.opened or any(each in wanted.name for each in _INDISPENSABLE):
                     absent[wanted.name] = None
         missing = tuple(each for each in absent if each not in loading.found)
         return dataclasses.replace(loading, absent=missing)
@@ -121,14 +131,34 @@ class Loader:
             for name, other in others
         )
 
+    def _preload(self, entry: str, way: str) -> None:
+        """Note what is loaded before everything else: a name leads to that, whatever the directories have."""
+        first = self.at(self._system.place(entry), way) if "/" in entry else self.find(entry)
+        waiting, seen = [first.library] if first else [], set[Path]()
+        while waiting:
+            library = waiting.pop(0)
+            binary = library.binary
+            # Of what it cannot load the loader says so, and goes on.
+            if binary is None or binary.machine != self._system.machine or library.path in seen:
+                continue
+            seen.add(library.path)
+            self._preloaded.setdefault(binary.soname or library.path.name, Found(library=library, way=way))
+            needed = (self.find(name, (library,)) for name in binary.needed if "cudnn" in name)
+            waiting += [found.library for found in needed if found]
+
     def _candidates(self, name: str, requesters: Sequence[Library]) -> Iterator[Found]:
+        if _is_pe(requesters):
+            for directory, way in self._directories(requesters):
+                yield from self._usable(directory / name, way)
+            return
+        if name in self._preloaded:
+            yield self._preloaded[name]
         for directory, way in self._directories(requesters):
-            yield from self._usable(directory / name, way)
-        if not _is_pe(requesters):
-            for path in self._cache.get(name, ()):
-                yield from self._usable(path, "loader cache")
-            for directory in self._defaults:
-                yield from self._usable(directory / name, "default directory")
+            yield from self._usable_in(directory, name, way)
+        for path in self._cache.get(name, ()):
+            yield from self._usable(path, "loader cache")
+        for directory in self._defaults:
+            yield from self._usable_in(directory, name, "default directory")
 
     def _directories(self, requesters: Sequence[Library]) -> Iterator[tuple[Path, str]]:
         """Yield the directories that come before the cache, each with the reason for it."""
@@ -155,6 +185,10 @@ class Loader:
                 yield real(Path(expanded)), way
             elif entry:
                 yield self._system.place(entry), way
+
+    def _usable_in(self, directory: Path, name: str, way: str) -> Iterator[Found]:
+        for folder in (*self._folders, ""):
+            yield from self._usable(directory / folder / name, way)
 
     def _usable(self, path: Path, way: str) -> Iterator[Found]:
         """Yield what the loader stops at: a library for this machine, or a file that is none, which is an error."""
@@ -192,7 +226,6 @@ def _wanted(requesters: Sequence[Library], first: str) -> Iterator[_Wanted]:
             yield _Wanted(name=name, spellings=(name,), opened=False)
     major = first.rpartition(".so.")[2].partition(".")[0]
     version = next(filter(None, (requester.version for requester in requesters)), None)
-    # Whatever a program calls, the graph library comes first.
     for name in sorted(binary.named, key=lambda each: "graph" not in each):
         if not name.endswith(".so") or not major:
             yield _Wanted(name=name, spellings=(name,), opened=True)

@@ -36,8 +36,10 @@ def faults_of_mapped(mapped: Mapped, copies: Sequence[Copy], shelf: Shelf) -> It
 def _mixed(
     mapped: Mapped, directories: dict[str, list[str]], copies: Sequence[Copy], shelf: Shelf
 ) -> Iterator[Finding]:
+    known = copies if mapped.sees_our_files else ()
     versions = {
-        directory: _version(directory, paths, copies, shelf) for directory, paths in directories.items()
+        directory: _version(directory, [mapped.place(path) for path in paths], known, shelf)
+        for directory, paths in directories.items()
     }
     told = "; ".join(
         f"{', '.join(sorted(Path(path).name for path in paths))} of {versions[directory] or 'unknown'} in {directory}"
@@ -49,7 +51,7 @@ def _mixed(
     )
 
 
-def _version(directory: str, paths: list[str], copies: Sequence[Copy], shelf: Shelf) -> str | None:
-    stated = (shelf.library(Path(path)).version for path in paths)
+def _version(directory: str, paths: list[Path], copies: Sequence[Copy], shelf: Shelf) -> str | None:
+    stated = (shelf.library(path).version for path in paths)
     known = (copy.version for copy in copies if copy.directory == Path(directory))
     return next(filter(None, (*stated, *known)), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
@@ -13,10 +12,12 @@ from ..prefix.installed import find_prefixes
 from .cache import DEFAULT_DIRECTORIES, cached_libraries, configured_directories
 from .copies import Copy, Origin
 from .packages import conda_packages, dpkg_packages, rpm_packages
+from .preference import preloaded_names
 from .system import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from ..prefix.record import Record
     from .copies import Shelf
@@ -81,18 +82,21 @@ def _places(
         yield from (
             (path, None) for site in python.sites for each in _UNNAMED_WHEELS for path in _glob(site, each)
         )
-    conda = (Path(system.environ["CONDA_PREFIX"]),) if system.environ.get("CONDA_PREFIX") else ()
+    conda = (system.place(system.environ["CONDA_PREFIX"]),) if system.environ.get("CONDA_PREFIX") else ()
     for environment in dict.fromkeys((*(python.prefix for python in pythons), *conda)):
         yield from conda_packages(environment)
     for pattern in _TOOLKITS:
         for directory in system.glob(pattern):
             name = str(directory.relative_to(system.root)).split("/lib")[0].split("/targets")[0]
             yield directory, Origin(kind="toolkit", name=f"/{name}")
-    yield from ((directory, None) for directory in _listed(system))
+    for directory in _listed(system):
+        yield directory, None
+        yield from ((folder, None) for folder in _glob(directory, "glibc-hwcaps/*"))
 
 
 def _listed(system: System) -> Iterator[Path]:
     """Yield what the loader looks into."""
+    yield from (system.place(name).parent for name, _ in preloaded_names(system) if "/libcudnn" in name)
     yield from system.directories_of("LD_LIBRARY_PATH")
     yield from (path for path in system.directories_of("PATH") if any(_glob(path, "cudnn*64_*.dll")))
     for name, paths in cached_libraries(system).items():
@@ -128,5 +132,5 @@ def _of_record(record: Record) -> Origin:
 def _glob(directory: Path, pattern: str) -> list[Path]:
     try:
         return sorted(directory.glob(pattern))
-    except OSError:
+    except (OSError, ValueError):
         return []

@@ -134,7 +134,7 @@ def _lead_windows(prefix: Prefix) -> None:
 def _strangers(home: Path) -> tuple[Path, ...]:
     """Return the libraries of cuDNN that this process has from outside ``home`` (proc(5), maps).
 
-    So is one that has been replaced since, whose path now leads to another file.
+    One that has been replaced since is among them: its path now leads to another file.
     """
     try:
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")

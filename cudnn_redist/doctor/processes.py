@@ -19,16 +19,30 @@ __all__ = ["Mapped", "mapped_by", "watch"]
 
 _BETWEEN_LOOKS = 0.02
 _PROC = Path("/proc")
+_OUR_ROOT = Path("/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
-    """The files of cuDNN that a process has mapped; ``name`` is what it runs, ``ended`` its exit code if it has."""
+    """The files of cuDNN that a process has mapped; ``name`` is what it runs, ``ended`` its exit code if it has.
+
+    ``root`` is where what it sees as ``/`` lies for us: another place for one that runs in a container.
+    """
 
     pid: int
     name: str
     paths: tuple[str, ...]
     ended: int | None = None
+    root: Path = _OUR_ROOT
+
+    @property
+    def sees_our_files(self) -> bool:
+        """Whether its paths are ours too."""
+        return self.root == _OUR_ROOT
+
+    def place(self, path: str) -> Path:
+        """Return where a path of the process lies for us."""
+        return Path(path) if self.sees_our_files else self.root / path.lstrip("/")
 
 
 def mapped_by(pid: int) -> Mapped:
@@ -39,7 +53,7 @@ def mapped_by(pid: int) -> Mapped:
     """
     _need_proc()
     try:
-        return Mapped(pid=pid, name=_name(pid), paths=tuple(sorted(_paths(pid))))
+        return Mapped(pid=pid, name=_name(pid), paths=tuple(sorted(_paths(pid))), root=_root(pid))
     except (FileNotFoundError, ProcessLookupError) as error:
         raise NotAvailableError(f"there is no process {pid}", phase="doctor") from error
     except OSError as error:
@@ -109,6 +123,16 @@ def _paths(pid: int) -> set[str]:
     return {column[5] for column in columns if Path(column[5]).name.startswith("libcudnn")}
 
 
+def _root(pid: int) -> Path:
+    """Return where a process' files lie (proc(5), ``/proc/PID/root``), which in its own mount namespace are others."""
+    try:
+        ours, its = ((_PROC / each / "ns/mnt").readlink() for each in ("self", str(pid)))
+    except OSError:
+        # It has just ended, or this kernel has no such namespaces.
+        return _OUR_ROOT
+    return _OUR_ROOT if ours == its else _PROC / str(pid) / "root"
+
+
 def _name(pid: int) -> str:
-    words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    return os.fsdecode(b" ".join(words).strip()) or f"process {pid}"
+    words = os.fsdecode((_PROC / str(pid) / "cmdline").read_bytes()).replace("\0", " ").split()
+    return " ".join(words) or f"process {pid}"

@@ -12,7 +12,10 @@ __all__ = ["Redaction"]
 
 _LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
 _SECRET = re.compile(
-    r"(?i)\b((?:[a-z0-9_-]*(?:token|password|passwd|secret|api_?key|credential)[a-z0-9_-]*)\s*[=:]\s*)\S+"
+    r"(?i)\b((?:[a-z0-9_-]*(?:token|password|passwd|secret|api[_-]?key|credential)[a-z0-9_-]*)\s*[=:]\s*)\S+"
+)
+_SECRET_WORD = re.compile(
+    r"(?i)(?<!\S)(--?[a-z0-9_-]*(?:token|password|passwd|secret|api[_-]?key|credential)[a-z0-9_-]*\s+)(?!-)\S+"
 )
 _OTHER_HOME = re.compile(r"(?<![\w.-])(/home|/Users|[A-Za-z]:[\\/]Users)([\\/])[^\\/\s:;,'\"]+")
 _NAMES = ("USER", "LOGNAME", "USERNAME", "SUDO_USER")
@@ -39,7 +42,7 @@ class Redaction:
             if home:
                 text = re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
         text = _OTHER_HOME.sub(r"\1\2<user>", text)
-        text = _SECRET.sub(r"\1<secret>", _LOGIN.sub("<login>@", text))
+        text = _SECRET_WORD.sub(r"\1<secret>", _SECRET.sub(r"\1<secret>", _LOGIN.sub("<login>@", text)))
         return self._names.sub("<user>", text) if self._names else text
 
     def facts(self, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

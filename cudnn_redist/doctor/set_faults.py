@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .copies import Copy, Library
-    from .loader import Loader, Loading
+    from .loader import Found, Loader, Loading
 
 __all__ = ["copy_of", "faults_of_loading", "missing_companions"]
 
@@ -79,12 +79,13 @@ def _mixed(
             code = "set-mixed" if shipped or asked_by is other else _gap(loading, home, name, asked_by)
             parts.setdefault(code, []).append(name)
     for code, taken in parts.items():
-        ways = {(loading.found.get(name) or loading.refused[name]).way: None for name in taken}
+        found = [loading.found.get(name) or loading.refused[name] for name in taken]
+        ways = dict.fromkeys(each.way for each in found)
         detail = (
             f"{', '.join(taken)} would come from {theirs or 'an unknown release'} in {directory} "
             f"({', '.join(ways)}), beside {mine or 'an unknown release'}"
         )
-        where, command = str(loading.start.library.path), _way_out(tuple(ways), directory)
+        where, command = str(loading.start.library.path), _way_out(found)
         yield Finding(code=code, where=where, detail=detail, command=command)
 
 
@@ -98,12 +99,25 @@ def _gap(loading: Loading, home: Copy | None, name: str, asked_by: Copy | None) 
     return "gap-filled" if home is not None and asked_by is home and not is_main else "gap-open"
 
 
-def _way_out(ways: tuple[str, ...], directory: Path) -> str | None:
-    """Return the command that takes a directory out of the loader's way."""
-    if ways != ("LD_LIBRARY_PATH",):
+def _way_out(found: Sequence[Found]) -> str | None:
+    """Return the command that takes what was found out of the loader's way, where a variable led to it."""
+    # What a stranger's own RPATH leads to goes with the stranger.
+    led = [each for each in found if not each.way.startswith(("RPATH", "RUNPATH"))]
+    ways = {each.way for each in led}
+    if "LD_PRELOAD" in ways:
+        name, listed = "LD_PRELOAD", "tr ' :' '\\n\\n' | grep -v libcudnn | paste -sd:"
+    elif ways == {"LD_LIBRARY_PATH"}:
+        name, listed = "LD_LIBRARY_PATH", _without(led)
+    else:
         return None
-    others = f"echo \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -vxF {shlex.quote(str(directory))} | paste -sd:"
-    return f'export LD_LIBRARY_PATH="$({others})"'
+    return f'export {name}="$(echo "${name}" | {listed})"'
+
+
+def _without(found: Sequence[Found]) -> str:
+    """Return what filters the directories of libraries out of a list, spelled as there: with what links they have."""
+    directories = (str(each.library.path.parent).partition("/glibc-hwcaps/")[0] for each in found)
+    patterns = (f"-e {shlex.quote(each)} -e {shlex.quote(each + '/')}" for each in dict.fromkeys(directories))
+    return f"tr : '\\n' | grep -vxF {' '.join(patterns)} | paste -sd:"
 
 
 def _has(copy: Copy, library: Library) -> bool:

@@ -1,6 +1,6 @@
 """What NVIDIA says that releases of cuDNN run on: one small table, with its sources. Pure.
 
-Read on 2026-11-30. What is not in the table is not known here, and nothing is guessed from neighbours.
+Read on 2026-11-30. What is not in the table is not known here, and nothing is guessed of it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,17 @@ _TABLE = (
         drivers=MappingProxyType({12: _CUDA_12_DRIVER, 13: _CUDA_13_DRIVER}),
         capability=(7, 5),
         source="cuDNN Support Matrix 9.17.0; NVIDIA's manifests of 9.12.0 to 9.14.0",
+    ),
+    Support(
+        first=(9, 18),
+        last=(9, 28),
+        drivers=MappingProxyType({12: _CUDA_12_DRIVER, 13: _CUDA_13_DRIVER}),
+        # Releases drop GPUs and take none back: 9.28, the latest, has code for what 9.17 has.
+        capability=(7, 5),
+        source=(
+            "the code for GPUs in libcudnn_ops of the wheels 9.20.0.48 and 9.28.1.4 for CUDA 13, 9.23.2.1 and 9.28.0.42"
+            " for CUDA 12; NVIDIA's CUDA Compatibility, table 1, for the drivers"
+        ),
     ),
 )
 

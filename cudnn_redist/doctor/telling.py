@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .copies import Copy
     from .diagnosing import Diagnosis
     from .frameworks import Consumer
+    from .support import Support
 
 __all__ = ["diagnosis_facts", "markdown", "plain_text"]
 
@@ -77,10 +78,9 @@ def _sections(diagnosis: Diagnosis) -> Iterator[tuple[str, list[str]]]:
     yield "Who would load which, and why", consumers or ["no program here loads cuDNN by the loader's ways"]
     for process in diagnosis.mapped:
         ending = "" if process.ended is None else f", ended with {process.ended}"
-        yield (
-            f"Mapped by process {process.pid} ({process.name}){ending}",
-            list(process.paths) or ["nothing of cuDNN"],
-        )
+        apart = diagnosis.mapped_apart
+        rows = [f"{apart[path] or '9.?':<8} {path}" if path in apart else path for path in process.paths]
+        yield f"Mapped by process {process.pid} ({process.name}){ending}", rows or ["nothing of cuDNN"]
 
 
 def _system(diagnosis: Diagnosis) -> Iterator[str]:
@@ -93,16 +93,17 @@ def _system(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"toolkit   {hardware.toolkit or 'none'}"
     if diagnosis.jetpack:
         yield f"Jetson    Linux {diagnosis.jetpack}"
-    if system.environ.get("LD_LIBRARY_PATH"):
-        yield f"LD_LIBRARY_PATH  {system.environ['LD_LIBRARY_PATH']}"
+    for name in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
+        if system.environ.get(name):
+            yield f"{name}  {system.environ[name]}"
     yield from (f"python    {python.program}" for python in diagnosis.pythons)
 
 
 def _copy_row(copy: Copy) -> str:
     cuda = f"CUDA {copy.cuda}" if copy.cuda else "CUDA ?"
-    whence = "; ".join(dict.fromkeys(f"{origin.kind} {origin.name}" for origin in copy.origins))
+    origins = "; ".join(dict.fromkeys(f"{origin.kind} {origin.name}" for origin in copy.origins))
     return f"{copy.version or f'{copy.major}.?':<8} {cuda:<8} {copy.directory}" + (
-        f"  ({whence})" if whence else ""
+        f"  ({origins})" if origins else ""
     )
 
 
@@ -141,7 +142,15 @@ def _copy_facts(copy: Copy) -> dict[str, Any]:
         "cuda": copy.cuda,
         "origins": [{"kind": origin.kind, "name": origin.name} for origin in copy.origins],
         "libraries": {name: library.version for name, library in copy.libraries.items()},
-        "support": None if support is None else {"drivers": dict(support.drivers), "source": support.source},
+        "support": None if support is None else _support_facts(support),
+    }
+
+
+def _support_facts(support: Support) -> dict[str, Any]:
+    return {
+        "drivers": dict(support.drivers),
+        "capability": _dotted(support.capability),
+        "source": support.source,
     }
 
 

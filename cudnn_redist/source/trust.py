@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import truststore
 
 from ..errors import UsageError
-from ..host import check_certificate_variables
+from ..network import check_certificate_variables
 from ..notes import log
 
 if TYPE_CHECKING:

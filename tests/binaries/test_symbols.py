@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -82,3 +83,18 @@ def test_a_library_cut_anywhere_is_damaged_or_has_fewer_symbols(tmp_path: Path) 
         with contextlib.suppress(NotABinary):
             found |= read_symbols(cut).defined
     assert found <= {"given", ""}
+
+
+def test_a_table_of_impossible_size_is_not_read(tmp_path: Path) -> None:
+    library = compiled(tmp_path / "a.so", "const unsigned cudnn_ops_version = 0x091b02;\n")
+    data = bytearray(library.read_bytes())
+    (sections,) = struct.unpack_from("<Q", data, 0x28)
+    (count,) = struct.unpack_from("<H", data, 0x3C)
+    for header in range(sections, sections + count * 64, 64):
+        struct.pack_into("<Q", data, header + 32, 1 << 33)
+    library.write_bytes(data)
+    with library.open("r+b") as file:
+        file.truncate(1 << 33)
+    for read in (read_binary, read_symbols):
+        with pytest.raises(NotABinary, match="a table of 8589934592 bytes"):
+            read(library)

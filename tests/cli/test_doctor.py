@@ -15,6 +15,7 @@ import pytest
 from doctor.machines import DEBIAN, Machine
 from prefix.made import installed
 from redist.command import Completed, run_command
+from redist.libraries import elf_library
 
 import cudnn_redist
 from cudnn_redist.findings import CODES
@@ -64,11 +65,22 @@ def test_json_holds_all_that_is_known(machine: Machine) -> None:
     assert set(facts) == {"healthy", "system", "copies", "consumers", "processes", "findings"}
     assert [copy["version"] for copy in facts["copies"]] == ["9.14.0", "9.10.0"]
     assert facts["copies"][0]["origins"] == [{"kind": "package", "name": "libcudnn9-cuda-13 9.14.0.64-1"}]
+    assert facts["copies"][0]["support"]["capability"] == "7.5"
     assert facts["consumers"][0]["because"] == "LD_LIBRARY_PATH"
     assert facts["consumers"][0]["loads"] == f"{machine.root}/opt/lib/libcudnn.so.9"
     codes = {finding["code"]: finding for finding in facts["findings"]}
     assert set(codes) == {"release-faulty", "several-copies"}
     assert set(codes["release-faulty"]) == {"code", "severity", "where", "detail", "meaning", "remedy"}
+
+
+def test_every_key_of_the_json_stands_in_readme(machine: Machine) -> None:
+    machine.gpu()
+    machine.cudnn("/opt/lib", "9.10.0", search=RPATH)
+    facts = told(doctor(machine, "--json", "--", sys.executable, "-c", "", LD_LIBRARY_PATH="/opt/lib"))
+    copy, (consumer, *_), (process,) = facts["copies"][0], facts["consumers"], facts["processes"]
+    keys = {*facts, *facts["system"], *copy, *copy["origins"][0], *copy["support"], *consumer, *process}
+    section = README.partition("## Is my cuDNN the right one?")[2].partition("\n## ")[0]
+    assert {key for key in keys if f"`{key}`" not in section} == set()
 
 
 def test_a_prefix_of_ours_is_found_with_what_installs_it_anew(machine: Machine, tmp_path: Path) -> None:
@@ -82,13 +94,28 @@ def test_a_prefix_of_ours_is_found_with_what_installs_it_anew(machine: Machine, 
     )
 
 
+def test_a_jetson_is_looked_at_from_any_machine(tmp_path: Path) -> None:
+    jetson, library = Machine(tmp_path / "jetson"), "/usr/lib/aarch64-linux-gnu"
+    jetson.link("/lib", "usr/lib")
+    jetson.link("/usr/lib/ld-linux-aarch64.so.1", "/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1")
+    jetson.write(f"{library}/ld-linux-aarch64.so.1", elf_library("linux-aarch64"))
+    jetson.write(f"{library}/libz.so.1", elf_library("linux-aarch64", soname="libz.so.1"))
+    jetson.write("/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3, GCID: 1, BOARD: generic\n")
+    jetson.cudnn(library, "9.3.0", named_files=True, platform="linux-aarch64")
+    jetson.dpkg("libcudnn9-cuda-12", "9.3.0.75-1", [f"{library}/libcudnn.so.9.3.0"])
+    facts = told(doctor(jetson, "--json"))
+    assert (facts["findings"], facts["system"]["machine"]) == ([], "aarch64")
+    assert facts["system"]["jetpack"] == "36.4.3"
+    assert facts["consumers"][0]["loads_version"] == "9.3.0"
+
+
 def test_a_named_python_is_looked_at_and_its_torch_named(machine: Machine) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", machine.root / "venv"], check=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     machine.torch(asks="nvidia-cudnn-cu13==9.12.0.46")
     machine.cudnn_wheel("9.12.0")
     site = machine.root / "venv/lib/python3.12/site-packages"
-    shutil.copytree(site, machine.root / f"venv/lib/{version}/site-packages", dirs_exist_ok=True)
+    site.rename(machine.root / f"venv/lib/{version}/site-packages")
     facts = told(doctor(machine, "--json", "--python", machine.root / "venv/bin/python"))
     torch = next(each for each in facts["consumers"] if each["name"] == "torch")
     assert (torch["asks"], torch["loads_version"]) == ("nvidia-cudnn-cu13==9.12.0.46", "9.12.0")
@@ -109,7 +136,7 @@ MAP = """
 import mmap, sys, time
 with open(sys.argv[1], "rb") as file:
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-time.sleep(0.5)
+time.sleep(2)
 print(sys.argv[2:])
 """
 
@@ -178,7 +205,8 @@ def test_a_directory_without_permission_is_a_finding(machine: Machine) -> None:
     assert (done.returncode, found) == (9, [("file-unreadable", str(closed))])
 
 
-def test_finding_needs_no_dependency_at_all(machine: Machine) -> None:
+@pytest.mark.parametrize("elsewhere", [True, False], ids=["another system", "this system"])
+def test_finding_needs_no_dependency_at_all(machine: Machine, *, elsewhere: bool) -> None:
     """Isolated and without ``site``, only the standard library and this package can be imported."""
     program = (
         "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy\n"
@@ -186,15 +214,19 @@ def test_finding_needs_no_dependency_at_all(machine: Machine) -> None:
         "finally: print(*sorted({'httpx', 'pydantic', 'tqdm', 'platformdirs'} & set(sys.modules)), file=sys.stderr)"
     )
     package = str(Path(cudnn_redist.__file__).parents[1])
-    words = ["doctor", "--root", str(machine.root / "none"), "--system-root", str(machine.root)]
+    apart = ["--root", str(machine.root / "none"), "--system-root", str(machine.root)] if elsewhere else []
+    words = ["doctor", *apart]
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, package, *words],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "\n")
-    assert "libcudnn9-cuda-13" in done.stdout
+    if elsewhere:
+        assert (done.returncode, done.stderr) == (0, "\n")
+        assert "libcudnn9-cuda-13" in done.stdout
+    assert done.returncode in (0, 9)
+    assert done.stderr.splitlines()[-1] == ""
 
 
 def test_this_very_system_is_looked_at_without_trouble(tmp_path: Path) -> None:

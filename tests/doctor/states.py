@@ -54,9 +54,9 @@ def jit_alone(machine: Machine) -> None:
 
 def conda_environment(machine: Machine) -> None:
     machine.zlib()
-    machine.cudnn(f"{machine.root}/opt/conda/lib".removeprefix(str(machine.root)))
+    machine.cudnn("/opt/conda/lib")
     machine.conda("/opt/conda", "9.14.0.64")
-    machine.environ["CONDA_PREFIX"] = str(machine.root / "opt/conda")
+    machine.environ["CONDA_PREFIX"] = "/opt/conda"
 
 
 def toolkit(machine: Machine) -> None:
@@ -176,7 +176,7 @@ def old_driver(machine: Machine) -> None:
 def old_driver_for_unknown_release(machine: Machine) -> None:
     machine.zlib()
     machine.cuda()
-    machine.cudnn_wheel("9.27.0")
+    machine.cudnn_wheel("9.99.0")
     machine.hardware = Hardware(driver_cuda=(12, 8))
 
 
@@ -223,6 +223,29 @@ def without_main(machine: Machine) -> None:
 
 def without_graph(machine: Machine) -> None:
     on_path(machine, ("9.14.0", ("", "_ops")))
+
+
+def main_alone(machine: Machine) -> None:
+    machine.environ["LD_LIBRARY_PATH"] = "/opt/0/lib"
+    machine.write(
+        "/opt/0/lib/libcudnn.so.9", elf_library(soname="libcudnn.so.9", named=["libcudnn_graph.so"])
+    )
+
+
+def preloaded_part(machine: Machine) -> None:
+    on_path(machine, ("9.14.0", PARTS))
+    machine.cudnn("/opt/later/lib", "9.16.0")
+    machine.environ["LD_PRELOAD"] = "libother.so /opt/later/lib/libcudnn_graph.so.9"
+
+
+def alpine(machine: Machine) -> None:
+    on_path(machine, ("9.14.0", PARTS))
+    machine.write("/lib/ld-musl-x86_64.so.1", elf_library())
+
+
+def musl_beside_glibc(machine: Machine) -> None:
+    alpine(machine)
+    machine.write("/lib64/ld-linux-x86-64.so.2", elf_library())
 
 
 def library_for_arm(machine: Machine) -> None:

@@ -46,6 +46,13 @@ FITTING = {
         here(hardware=Hardware(driver="535.54.03", driver_cuda=(13, 0), gpus=(HOPPER,))),
         candidate(),
     ),
+    "no more of anything than it needs": (
+        here(
+            glibc=(2, 27),
+            hardware=Hardware(driver="580.65.06", gpus=(Gpu(name="Tesla T4", capability=(7, 5)),)),
+        ),
+        candidate(version="9.20.0.48"),
+    ),
     "another platform, for another machine": (here(platform="linux-sbsa", glibc=None), candidate()),
     "a machine that has no platform": (here(platform=None, glibc=None), candidate()),
     "what holds no library": (here(glibc=None), candidate(component="cudnn_samples")),

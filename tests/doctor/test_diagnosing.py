@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 from doctor import states
 from doctor.machines import Machine
 
+from cudnn_redist.doctor.diagnosing import diagnose
+from cudnn_redist.doctor.hardware import Hardware
+from cudnn_redist.doctor.processes import Mapped
+from cudnn_redist.doctor.system import System
 from cudnn_redist.findings import CODES, faults
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ HEALTHY = [
     states.removed_package,
     states.windows_prefix,
     states.tensorflow_by_the_loader,
+    states.musl_beside_glibc,
 ]
 
 
@@ -63,7 +69,10 @@ BROKEN: list[tuple[Callable[[Machine], None], set[str]]] = [
     (states.pipe, {"library-damaged"}),
     (states.without_main, {"part-missing"}),
     (states.without_graph, {"part-missing"}),
+    (states.main_alone, {"part-missing"}),
+    (states.preloaded_part, {"set-mixed", "several-copies"}),
     (states.library_for_arm, {"machine-foreign"}),
+    (states.alpine, {"libc-foreign"}),
     (states.rpath_keeps_others_out, {"several-copies"}),
     (states.package_and_another_wheel, {"several-copies"}),
     (states.torch_falls_back_on_an_older_one, {"older-than-asked"}),
@@ -92,3 +101,29 @@ def test_the_table_has_every_code_of_a_machine(tmp_path: Path) -> None:
     of_machines = set(listed[listed.index("gap-filled") : listed.index("gpu-too-old") + 1])
     assert of_machines <= set().union(*(codes for _, codes in BROKEN))
     assert faults(Machine(tmp_path).diagnose().findings) == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "left"),
+    [
+        ("LD_LIBRARY_PATH", "/none:{}/link/:{}/b/lib", "/none:{}/b/lib"),
+        ("LD_LIBRARY_PATH", "{}/a/lib:", ""),
+        ("LD_PRELOAD", "libnone.so {}/a/lib/libcudnn_graph.so.9", "libnone.so"),
+    ],
+    ids=["by a link", "alone", "preloaded"],
+)
+def test_the_command_that_mends_it_does(variable: str, value: str, left: str, tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.zlib()
+    for directory, version in (("a", "9.12.0"), ("b", "9.14.0")):
+        machine.cudnn(f"/{directory}/lib", version)
+    machine.link("/link", "a/lib")
+    value, main = value.replace("{}", str(tmp_path)), tmp_path / "b/lib/libcudnn.so.9"
+    system = System(environ={variable: value}, machine="x86_64")
+    found = diagnose(
+        system, hardware=Hardware(), mapped=[Mapped(pid=1, name="x", paths=(str(main),))]
+    ).findings
+    (command,) = (each.command for each in found if (each.code, each.where) == ("set-mixed", str(main)))
+    script = f"{variable}='{value}'; {command}; printf %s \"${variable}\""
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == left.replace("{}", str(tmp_path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from doctor.fakes import library
@@ -12,9 +12,6 @@ from redist.libraries import elf_library
 from cudnn_redist.doctor.copies import Shelf
 from cudnn_redist.doctor.loader import Loader
 from cudnn_redist.doctor.system import System
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "libcudnn_graph.so.9"
 
@@ -77,18 +74,68 @@ def test_what_comes_after_the_library_path(
     assert (found.library.path, found.way) == (machine.root / directory / NAME, way)
 
 
+@pytest.mark.parametrize(
+    ("variable", "file", "way"),
+    [
+        ("/opt/libcudnn_graph.so.9.16.0", "", "LD_PRELOAD"),
+        (f"libnone.so:{NAME}", "", "LD_PRELOAD"),
+        ("", "/gone.so\n/opt/libcudnn_graph.so.9.16.0\n", "/etc/ld.so.preload"),
+        ("/opt/libwants.so", "", "LD_PRELOAD"),
+        ("/opt/libtext.so", "", "LD_LIBRARY_PATH"),
+        ("/opt/libarm.so", "", "LD_LIBRARY_PATH"),
+    ],
+    ids=["path", "name", "file", "what it needs", "no library", "another machine"],
+)
+def test_what_is_preloaded_comes_first(machine: Machine, variable: str, file: str, way: str) -> None:
+    machine.write("/opt/libcudnn_graph.so.9.16.0", elf_library(soname=NAME, needed=["libcudnn_round.so"]))
+    machine.write("/opt/libcudnn_round.so", elf_library(soname="other", needed=["libcudnn_round.so"]))
+    machine.write("/opt/libwants.so", elf_library(needed=["libcudnn_graph.so.9"], rpath="/searched"))
+    machine.write("/opt/libtext.so", "text")
+    machine.write("/opt/libarm.so", elf_library("linux-sbsa", soname=NAME))
+    machine.write("/etc/ld.so.preload", file)
+    machine.environ["LD_PRELOAD"] = variable
+    loader, _ = loader_of(machine)
+    found = loader.find(NAME)
+    assert found is not None
+    assert found.way == way
+
+
+FLAGS = "cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3 abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
+
+
+@pytest.mark.parametrize(
+    ("flags", "folder"),
+    [(FLAGS, "x86-64-v3"), (f"{FLAGS} avx512f", "x86-64-v3"), ("cx16", ""), (None, "")],
+    ids=["third level", "not yet the fourth", "none", "unknown"],
+)
+def test_in_each_directory_a_folder_for_the_cpu_comes_first(
+    machine: Machine, flags: str | None, folder: str
+) -> None:
+    for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        for directory in ("/listed", "/cached"):
+            machine.write(f"{directory}/glibc-hwcaps/{level}/{NAME}", elf_library(soname=NAME))
+    levels = [f"/cached/glibc-hwcaps/x86-64-{each}/{NAME}" for each in ("v4", "v2", "v3")]
+    machine.loader_cache(*levels, f"/cached/{NAME}")
+    if flags is not None:
+        machine.write("/proc/cpuinfo", f"processor\t: 0\nflags\t\t: fpu {flags}\n\nprocessor\t: 1\n")
+    inside = Path("glibc-hwcaps", folder) if folder else Path()
+    for directory in ("listed", "cached"):
+        loader, _ = loader_of(machine)
+        found = loader.find(NAME)
+        assert found is not None
+        assert found.library.path == machine.root / directory / inside / NAME
+        machine.environ.clear()
+
+
 def test_the_rpath_of_whoever_loaded_the_asking_library_counts_too(machine: Machine) -> None:
     program = machine.write("/searched/program.so", elf_library(rpath="$ORIGIN"))
     plain = machine.write("/elsewhere/libcudnn.so.9", elf_library())
     with_runpath = machine.write("/elsewhere/b/libcudnn.so.9", elf_library(runpath="/nowhere"))
+    with_both = machine.write("/searched/newer.so", elf_library(rpath="$ORIGIN", runpath="/nowhere"))
     loader, shelf = loader_of(machine)
-    ways = [
-        found.way
-        for asking in (plain, with_runpath)
-        for found in (loader.find(NAME, (shelf.library(asking), shelf.library(program))),)
-        if found
-    ]
-    assert ways == ["RPATH of program.so", "LD_LIBRARY_PATH"]
+    chains = ((plain, program), (with_runpath, program), (plain, with_both))
+    ways = [found.way for chain in chains if (found := loader.find(NAME, [*map(shelf.library, chain)]))]
+    assert ways == ["RPATH of program.so", "LD_LIBRARY_PATH", "LD_LIBRARY_PATH"]
 
 
 def test_libraries_for_other_machines_are_passed_over_and_files_that_are_none_are_not(
@@ -152,3 +199,10 @@ def test_parts_are_opened_by_their_full_versions_first(tmp_path: Path) -> None:
     found = loader.load(loader.at(machine.root / "own/libcudnn.so.9", "its path")).found
     assert {each.library.path.parent.name for name, each in found.items() if "cudnn" in name} == {"own"}
     assert found[NAME].library.path.name == "libcudnn_graph.so.9.14.0"
+
+    for path in (machine.root / "own").glob("libcudnn_graph.so*"):
+        path.unlink()
+    machine.write("/own/libcudnn_graph.so.9.14", elf_library(soname=NAME))
+    loader, _ = loader_of(machine)
+    found = loader.load(loader.at(machine.root / "own/libcudnn.so.9", "its path")).found
+    assert found[NAME].library.path.name == "libcudnn_graph.so.9.14"

@@ -11,8 +11,12 @@ import pytest
 from doctor.machines import Machine
 
 from cudnn_redist.doctor.copies import Shelf
+from cudnn_redist.doctor.diagnosing import diagnose
+from cudnn_redist.doctor.hardware import Hardware
 from cudnn_redist.doctor.mapped_faults import faults_of_mapped
 from cudnn_redist.doctor.processes import Mapped, mapped_by, watch
+from cudnn_redist.doctor.system import System
+from cudnn_redist.doctor.telling import plain_text
 from cudnn_redist.errors import NotAvailableError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +31,7 @@ maps = [mapped(path) for path in sys.argv[1:]]
 print("mapped", flush=True)
 """
 WAIT = MAP + "sys.stdin.read()\n"
-STAY = MAP + "time.sleep(0.5)\n"
+STAY = MAP + "time.sleep(2)\n"
 
 
 @pytest.fixture
@@ -70,6 +74,27 @@ def test_parts_of_two_releases_in_one_process_are_a_fault(libraries: list[str], 
     assert (finding.code, finding.where) == ("set-mixed", "process 7")
     assert f"libcudnn_ops.so.9 of 9.12.0 in {tmp_path}/b" in finding.detail
     assert list(faults_of_mapped(Mapped(pid=7, name="x", paths=tuple(libraries[:2])), (), Shelf())) == []
+
+
+def test_the_files_of_a_container_are_not_taken_for_ours(libraries: list[str], tmp_path: Path) -> None:
+    paths = tuple(path.removeprefix(str(tmp_path)) for path in libraries)
+    mapped = Mapped(pid=7, name="x", paths=paths, root=tmp_path)
+    diagnosis = diagnose(System(root=tmp_path / "none", environ={}), mapped=[mapped], hardware=Hardware())
+    (finding,) = diagnosis.findings
+    assert (finding.code, "libcudnn_ops.so.9 of 9.12.0 in /b" in finding.detail) == ("set-mixed", True)
+    assert diagnosis.copies == ()
+    told = plain_text(diagnosis)
+    assert all(
+        f"  {row}\n" in told for row in ("9.14.0   /a/libcudnn_graph.so.9", "9.12.0   /b/libcudnn_ops.so.9")
+    )
+
+
+def test_the_name_of_a_process_is_one_line() -> None:
+    program = [sys.executable, "-c", "import sys\nsys.stdin.read()\n", "a\n b"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE) as process:
+        found = mapped_by(process.pid)
+        process.communicate(b"")
+    assert (found.name.split()[-2:], "\n" in found.name, found.sees_our_files) == (["a", "b"], False, True)
 
 
 def test_a_library_that_is_gone_while_it_is_used_is_told(libraries: list[str]) -> None:

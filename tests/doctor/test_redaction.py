@@ -23,6 +23,9 @@ ENVIRONMENT = {"HOME": "/home/ada", "USER": "ada", "SUDO_USER": "grace"}
         ("adage", "adage"),
         ("https://bob:pw@mirror.example/x", "https://<login>@mirror.example/x"),
         ("python train.py --token=abc API_KEY: xyz", "python train.py --token=<secret> API_KEY: <secret>"),
+        ("train.py --hub-token abc --api-key x y", "train.py --hub-token <secret> --api-key <secret> y"),
+        ("train.py --no-secrets --x", "train.py --no-secrets --x"),
+        ("the token is lost", "the token is lost"),
         ("/usr/lib/x86_64-linux-gnu/libcudnn.so.9", "/usr/lib/x86_64-linux-gnu/libcudnn.so.9"),
     ],
 )

@@ -29,8 +29,6 @@ pytestmark = [
     pytest.mark.skipif(platform.machine() != "x86_64", reason="libraries for x86-64 Linux"),
 ]
 
-# Both are newer than the table of support.
-UNKNOWN = {"support-unknown"}
 ENGINES = "libcudnn_engines_precompiled.so.9"
 
 
@@ -77,7 +75,7 @@ def diagnosed(*library_path: Path) -> set[str]:
 def test_sets_after_each_other_on_the_library_path(
     order: Sequence[str], codes: set[str], releases: dict[str, Path]
 ) -> None:
-    assert diagnosed(*(releases[name] for name in order)) == codes | UNKNOWN
+    assert diagnosed(*(releases[name] for name in order)) == codes
 
 
 @pytest.mark.parametrize("part", ["ops", "graph", "adv", "engines_precompiled", "engines_runtime_compiled"])
@@ -93,7 +91,7 @@ def test_headers_of_one_release_beside_libraries_of_another(
 ) -> None:
     mixed = mixture(tmp_path, releases["9.20"])
     (tmp_path / "include").symlink_to(releases["9.23"].parent / "include")
-    assert diagnosed(mixed) == {"header-differs"} | UNKNOWN
+    assert diagnosed(mixed) == {"header-differs"}
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,10 @@
-"""What may be wrong with a cuDNN: one table of stable codes, each with its meaning and what to do. Pure."""
+"""The table of stable codes: each with how bad it is, its meaning and what to do. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["CODES", "Code", "Finding", "Severity", "faults"]
+__all__ = ["CODES", "Code", "Severity"]
 
 Severity = Literal["fault", "warning", "note"]
 
@@ -128,17 +124,19 @@ CODES: dict[str, Code] = {
         "fault", "this cuDNN cannot be loaded: a part of it is gone", "install it anew, whole"
     ),
     "zlib-missing": Code(
-        "fault", "cuDNN cannot be loaded without zlib", "install it: sudo apt-get install zlib1g"
+        "fault",
+        "cuDNN cannot be loaded without zlib",
+        "install it: sudo apt-get install zlib1g, or sudo dnf install zlib",
     ),
     "nvrtc-missing": Code(
         "warning",
         "without NVRTC cuDNN cannot compile the engines that it makes as it runs",
-        "install the CUDA toolkit, or pip install nvidia-cuda-nvrtc beside cuDNN's wheel",
+        "install the CUDA toolkit, or beside cuDNN's wheel: pip install nvidia-cuda-nvrtc (for CUDA 12 with -cu12)",
     ),
     "cublaslt-missing": Code(
         "warning",
         "without cuBLASLt some of cuDNN's operations fail",
-        "install the CUDA toolkit, or pip install nvidia-cublas beside cuDNN's wheel",
+        "install the CUDA toolkit, or beside cuDNN's wheel: pip install nvidia-cublas (for CUDA 12 with -cu12)",
     ),
     "installed-twice": Code(
         "fault",
@@ -247,51 +245,3 @@ CODES: dict[str, Code] = {
         "look at what else uses the GPU, and at the driver's messages in the system log",
     ),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing found: ``where`` (a path), ``detail`` (what was seen there), and a ``code`` of the table.
-
-    ``command`` is what mends this very case, where one is known.
-    """
-
-    code: str
-    where: str
-    detail: str
-    command: str | None = None
-
-    @property
-    def severity(self) -> Severity:
-        """``fault``, ``warning`` or ``note``."""
-        return CODES[self.code].severity
-
-    @property
-    def meaning(self) -> str:
-        """A sentence on what findings of this code mean."""
-        return CODES[self.code].meaning
-
-    @property
-    def remedy(self) -> str:
-        """A sentence on what to do about it."""
-        return CODES[self.code].remedy
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.where}: {self.detail}"
-
-    def facts(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "where": self.where,
-            "detail": self.detail,
-            "meaning": self.meaning,
-            "remedy": self.remedy,
-            **({"command": self.command} if self.command else {}),
-        }
-
-
-def faults(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return those that make a prefix, or a machine, unfit."""
-    return tuple(finding for finding in findings if finding.severity == "fault")
