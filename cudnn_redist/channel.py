@@ -10,7 +10,7 @@ from .locations import Folder, redacted
 from .manifest.channels import read_channels, read_releases
 from .manifest.labels import newest
 from .manifest.models import Manifest
-from .resolver import Resolved, Resolver, require_pinned
+from .resolver import Resolved, Resolver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +45,15 @@ class ChannelResolver(Resolver):
         folder, releases = self._listed(fresh=fresh)
         release = self._picked(asked, releases, folder)
         manifest = self._read_released(folder, release, fresh=fresh)
-        require_pinned(manifest, pin)
+        manifest.require_pinned(pin)
         # The archives' paths count from the manifest.
         beside = folder.join(release.manifest).partition("?")[0].rpartition("/")[0] + "/"
         places = (Folder(url=beside, tree=folder.tree, query=folder.query),)
         return Resolved(label=release.label, manifest=manifest, folders=places)
+
+    def _newest_here(self, asked: ReleaseLabel | None) -> ReleaseLabel | None:  # noqa: ARG002 - the base's
+        """Return nothing: what is installed does not tell whether this channel has it."""
+        return None
 
     def _listed(self, *, fresh: bool) -> tuple[Folder, tuple[ChannelRelease, ...]]:
         """Return the releases of the first server that has the channel, else raise what the first one had to say."""
@@ -72,7 +76,9 @@ class ChannelResolver(Resolver):
         known = read_releases(data, origin=redacted(url))
         if self._channel not in known:
             raise ChannelNotFound(
-                f"no channel {self._channel} of {self._product}", where=redacted(url), available=sorted(known)
+                f"no channel {self._channel} of {self._product}; there are {', '.join(sorted(known)) or 'none'}",
+                where=redacted(url),
+                available=sorted(known),
             )
         return known[self._channel]
 

@@ -111,6 +111,7 @@ def test_an_unknown_channel_lists_those_there_are(server: RedistServer, tmp_path
     )
     error = json.loads(done.out)["error"]
     assert (done.code, error["type"], error["available"]) == (3, "ChannelNotFound", ["beta", "stable"])
+    assert "no channel new of cudnn; there are beta, stable" in done.err
     assert not (tmp_path / "r").exists()
 
 
@@ -216,6 +217,19 @@ def test_a_lock_of_a_channel_is_compared_with_it_and_moves_along_it(
     assert (upgraded["channel"], "/9.27.1/" in upgraded["url"]) == ("stable", True)
     edit(pool, sha256="ab" * 32)
     assert run("--check").code == 5
+
+
+def test_a_lock_of_a_directory_of_channels_is_compared_with_it(pool: RedistPool, tmp_path: Path) -> None:
+    """The archives' paths climb out of the manifest's folder, and not out of the directory."""
+    for words in (
+        ("lock", "9", "--channel", "stable", "--source", str(pool.path)),
+        ("lock", "--check"),
+        ("lock", "--outdated"),
+        ("lock", "--upgrade"),
+        ("fetch", "--lock", "cudnn-redist.lock", "--locked", *WORDS),
+    ):
+        done = run_command(*words, "--root", tmp_path / "r", cwd=tmp_path)
+        assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("mode", ["--check", "--outdated", "--upgrade", "--from-installed"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .landing import Landing, tell_licence
+from ..errors import UsageError
+from .landing import Landing
 from .words import question_of
 
 if TYPE_CHECKING:
@@ -20,16 +21,20 @@ def bundle(arguments: argparse.Namespace, output: Output) -> int:
     from ..mirroring.bundling import bundle as made
     from .listening import notes_shown
 
-    tell_licence(arguments, output)
+    if not arguments.labels and arguments.lock is None:
+        raise UsageError("this is taken for OUT, and no LABEL follows it, nor a --lock", where=arguments.out)
+    landing = Landing(arguments, output)
     with notes_shown(output):
         found = made(
             arguments.out,
             arguments.labels,
             lock=arguments.lock,
-            landed=Landing(output, wanted=not arguments.no_progress).landed,
+            landed=landing.landed,
             **question_of(arguments),
         )
-    output.note(f"{len(found.archives)} archives, {found.size:,} bytes, sha256 {found.sha256}")
+    landing.tell_licence()
+    count = "1 archive" if len(found.archives) == 1 else f"{len(found.archives)} archives"
+    output.note(f"{count}, {found.size:,} bytes, sha256 {found.sha256}")
     facts = {
         "bundle": str(found.path),
         "releases": list(found.releases),

@@ -23,7 +23,14 @@ def add_lock(lock: Parser) -> None:
     )
     add_choices(lock, otherwise="all", product=None)
     add = lock.group(_WHICH).add_argument
-    add("-o", "--output", type=path, metavar="FILE", default=DEFAULT_LOCK, help=f"({DEFAULT_LOCK})")
+    add(
+        "-o",
+        "--output",
+        type=path,
+        metavar="FILE",
+        default=DEFAULT_LOCK,
+        help=f"where it is written ({DEFAULT_LOCK})",
+    )
     add("--add", action="store_true", help="keep the other releases that FILE has")
     _add_modes(lock)
     add_sources(lock, pinned=False)
@@ -99,6 +106,6 @@ def add_prune(prune: Parser) -> None:
         required=True,
         help="what stays; repeatable",
     )
-    prune.group(HOW).add_argument("--dry-run", action="store_true", help="say what would go; remove nothing")
     add_root(prune)
+    prune.group(HOW).add_argument("--dry-run", action="store_true", help="say what would go; remove nothing")
     add_telling(prune)

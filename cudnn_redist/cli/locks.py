@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import LockMismatch, UsageError
-from .output import Output
 from .words import layout_of, named_sources, question_of, sources_of, transfer_of
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..locking.model import Chosen, Lock
+    from .output import Output
 
 __all__ = ["lock", "prune"]
 
@@ -92,10 +92,8 @@ def _check(arguments: argparse.Namespace, output: Output) -> int:
     found = check(held, sources=sources_of(arguments), root=arguments.root, transfer=transfer_of(arguments))
     differences = [line for each in found for line in each.differences()]
     if differences:
-        # The differences are the failure, and --quiet hides no failure.
-        plain = Output(json=output.json, quiet=False)
         for line in differences:
-            plain.note(line)
+            output.aloud().note(line)
         names = ", ".join(each.release.name for each in found if not each.same)
         raise LockMismatch(
             f"the source differs in {names}",
@@ -195,5 +193,6 @@ def _tell(path: Path, result: Lock, output: Output) -> None:
     ]
     for each in releases:
         asked = "" if each["asked"] == each["label"] else f" (asked for as {each['asked']})"
-        output.note(f"{each['product']} {each['label']}{asked}: {each['archives']} archives")
+        count = "1 archive" if each["archives"] == 1 else f"{each['archives']} archives"
+        output.note(f"{each['product']} {each['label']}{asked}: {count}")
     output.result(str(path), {"lock": str(path), "releases": releases})

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError, VerificationFailed
-from .landing import Landing, tell_licence
-from .output import Output
+from .landing import Landing
 from .words import question_of
 
 if TYPE_CHECKING:
     import argparse
+
+    from .output import Output
 
 __all__ = ["mirror"]
 
@@ -22,16 +23,19 @@ def mirror(arguments: argparse.Namespace, output: Output) -> int:
     from ..mirroring.making import mirror as made
     from .listening import notes_shown
 
-    tell_licence(arguments, output)
+    if not arguments.labels:
+        raise UsageError("this is taken for DEST, and no LABEL follows it", where=arguments.dest)
+    landing = Landing(arguments, output)
     with notes_shown(output):
         found = made(
             arguments.dest,
             arguments.labels,
             prune=arguments.prune,
             repack=_level(arguments),
-            landed=Landing(output, wanted=not arguments.no_progress).landed,
+            landed=landing.landed,
             **question_of(arguments),
         )
+    landing.tell_licence()
     for label, absent in found.absent.items():
         if absent:
             count = "1 archive" if len(absent) == 1 else f"{len(absent)} archives"
@@ -68,10 +72,8 @@ def _check(arguments: argparse.Namespace, output: Output) -> int:
     try:
         places = check_mirror(arguments.dest)
     except VerificationFailed as error:
-        # The differences are the failure, and --quiet hides no failure.
-        plain = Output(json=output.json, quiet=False)
         for fault in error.findings:
-            plain.note(fault)
+            output.aloud().note(fault)
         raise
     output.result(
         f"{arguments.dest}: {len(places)} files, all as mirrored",

@@ -22,7 +22,16 @@ __all__ = ["Parser", "parse"]
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Return the parsed words, with the command's function as ``run``; ``UsageError`` for what makes no sense."""
-    return _parser(words).parse_args(words)
+    command = next((each for each in _COMMANDS if each.name in words[:1]), None)
+    if command is None:
+        overview = _overview()
+        overview.parse_known_args(words)
+        overview.error("the COMMAND comes first, its labels and options after it")
+    # Options cost time to import and to add, and a fetch that finds everything in place has none to lose.
+    parser = _parser(command)
+    _named(command.options)(parser)
+    # Labels may stand before and after options; what stands after "--" would not survive being mixed.
+    return parser.parse_args(words[1:]) if "--" in words else parser.parse_intermixed_args(words[1:])
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,13 +70,12 @@ def _columns() -> int:
         if (columns := int(os.environ["COLUMNS"])) > 0:
             return columns
     with suppress(AttributeError, ValueError, OSError):
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # see above
     return 80
 
 
 if TYPE_CHECKING:
-    # Not subscriptable at run time, and without public names.
-    _Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001
+    # It has no public name.
     _Group = argparse._ArgumentGroup  # noqa: SLF001
 
 
@@ -84,28 +92,24 @@ class _Command(NamedTuple):
         return self.usage.partition(" ")[0]
 
 
-def _parser(words: Sequence[str]) -> Parser:
+def _overview() -> Parser:
     parser = Parser(
         prog="cudnn-redist",
         description="From a cuDNN release label to a verified, versioned local prefix.",
         epilog="COMMAND --help tells more. Exit codes: 0 done, 1 bug, 2 usage, 3 not there, 4 network, "
-        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 not as locked, 9 verify or doctor "
-        "found a fault, 130 and 143 ended by a signal.",
+        "5 integrity, 6 damaged or unsafe, 7 disk or permission, 8 not as locked, 9 verify, doctor or "
+        "mirror --check found a fault, 130 and 143 ended by a signal.",
     )
     parser.add_argument("--version", action="version", version=f"cudnn-redist {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="cudnn-redist")
     for command in _COMMANDS:
-        added = _added(commands, command)
-        # Options cost time to import and to add, and a fetch that finds everything in place has none to lose.
-        if command.name in words:
-            _named(command.options)(added)
+        commands.add_parser(command.name, help=command.text, add_help=False)
     return parser
 
 
-def _added(commands: _Commands, command: _Command) -> Parser:
-    parser = commands.add_parser(
-        command.name,
-        help=command.text,
+def _parser(command: _Command) -> Parser:
+    parser = Parser(
+        prog=f"cudnn-redist {command.name}",
         usage=f"cudnn-redist {command.usage}{'' if '[OPTION]' in command.usage else ' [OPTION]...'}",
         description=command.text[0].upper() + command.text[1:] + ".",
         add_help=False,
@@ -155,7 +159,7 @@ _COMMANDS = (
         "command_options:add_doctor",
     ),
     _Command(
-        "remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", "command_options:add_installed"
+        "remove LABEL|PREFIX", "upkeep:remove", "remove installed prefixes", "command_options:add_remove"
     ),
     _Command(
         "lock [LABEL]...",

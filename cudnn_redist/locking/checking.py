@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LabelNotFound, LockMismatch, ManifestChanged
-from ..locations import CHANNELS_BELOW, folders
+from ..locations import CHANNELS_BELOW, Folder, folders
 from ..manifest.labels import ReleaseLabel
 from ..opening import opened
 from .comparing import changes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from ..locations import Folder
     from ..manifest.models import Manifest
     from ..resolver import Resolved, Resolver
     from ..source.base import TransferOptions
@@ -29,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "check", "home", "opened_home", "require_unchanged", "unchanged"]
 
+_EDITED = "the lock was edited: its manifest is the same, and names other archives"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """One release of a lock beside what its source has.
 
     ``manifest_sha256`` is that of the source (``None``: it has no such label any more). ``changes`` are those of the
-    locked archives, and those that appeared within what was chosen.
+    locked archives, and those that appeared within what was chosen; where the manifest is the locked one, what of the
+    lock is not what that manifest says.
     """
 
     release: LockedRelease
@@ -44,7 +46,11 @@ class Checked:
 
     @property
     def same(self) -> bool:
-        """Whether the source has the very manifest that was locked."""
+        """Whether the source has the very manifest that was locked, with the archives that were."""
+        return self._same_manifest and not self.changes
+
+    @property
+    def _same_manifest(self) -> bool:
         return self.manifest_sha256 == self.release.manifest.sha256
 
     def differences(self) -> list[str]:
@@ -54,7 +60,10 @@ class Checked:
         name, was = self.release.name, self.release.manifest.sha256
         if self.manifest_sha256 is None:
             return [f"{name}: vanished: the source has no such label any more"]
-        told = f"{name}: re-issued: the manifest's sha256 was {was}, is {self.manifest_sha256}"
+        if self._same_manifest:
+            told = f"{name}: {_EDITED}"
+        else:
+            told = f"{name}: re-issued: the manifest's sha256 was {was}, is {self.manifest_sha256}"
         if not self.changes:
             told += "; every archive is the same"
         return [told, *(f"{name}: {change}" for change in self.changes)]
@@ -92,7 +101,10 @@ def require_unchanged(
     root: str | Path | None = None,
     transfer: TransferOptions | None = None,
 ) -> Manifest:
-    """Return the manifest of ``release``, read again; ``LockMismatch`` unless it is the very one that was locked."""
+    """Return the manifest of ``release``, read again.
+
+    ``LockMismatch`` unless it is the very one that was locked, and names the locked archives.
+    """
     with opened_home(release, sources, root=root, transfer=transfer) as resolver:
         return unchanged(resolver, release).manifest
 
@@ -100,10 +112,17 @@ def require_unchanged(
 def unchanged(resolver: Resolver, release: LockedRelease) -> Resolved:
     """Return the manifest of ``release`` from open sources, as ``require_unchanged`` does, and where it lies."""
     try:
-        return resolver.manifest(ReleaseLabel.parse(release.label), refresh=True, pin=release.manifest.sha256)
+        resolved = resolver.manifest(
+            ReleaseLabel.parse(release.label), refresh=True, pin=release.manifest.sha256
+        )
     except (LabelNotFound, ManifestChanged) as error:
         cause = f"{release.name} is not as locked: {error.cause}"
         raise LockMismatch(cause, where=error.where, differences=[str(error)]) from error
+    if edited := _edited(release, resolved.manifest):
+        differences = [f"{release.name}: {change}" for change in edited]
+        cause = f"{release.name}: {_EDITED} ({edited[0]})"
+        raise LockMismatch(cause, where=resolved.manifest.origin, differences=differences)
+    return resolved
 
 
 def opened_home(
@@ -125,7 +144,13 @@ def opened_home(
 def home(release: LockedRelease) -> tuple[Folder, ...]:
     """Return the folder in which the manifest of ``release`` lay when it was locked, if anybody knows."""
     url = release.manifest.url
-    return folders(f"{url.rpartition('/')[0]}/", release.product)[:1] if url else ()
+    if url is None:
+        return ()
+    beside = f"{url.rpartition('/')[0]}/"
+    if release.manifest.channel is not None:
+        # Paths climb from the manifest into the pool, which is elsewhere on the same server.
+        return (Folder(url=beside, tree=url.partition(CHANNELS_BELOW)[0]),)
+    return folders(beside, release.product)[:1]
 
 
 def _checked(
@@ -145,8 +170,15 @@ def _checked(
         # Another release that the label covers, or the one with a version of that name inside.
         return Checked(release=release, manifest_sha256=None)
     manifest = resolved.manifest
-    found = changes(release.archives, _now(release, manifest))
+    same = manifest.sha256 == release.manifest.sha256
+    found = _edited(release, manifest) if same else changes(release.archives, _now(release, manifest))
     return Checked(release=release, manifest_sha256=manifest.sha256, changes=found)
+
+
+def _edited(release: LockedRelease, manifest: Manifest) -> tuple[Change, ...]:
+    """Return what of the lock is not what its own manifest says; a choice, and a URL, may be narrower or other."""
+    found = changes(release.archives, _now(release, manifest))
+    return tuple(change for change in found if change.kind in ("changed", "vanished"))
 
 
 def _now(release: LockedRelease, manifest: Manifest) -> tuple[LockedArchive, ...]:

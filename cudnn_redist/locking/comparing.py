@@ -64,7 +64,9 @@ def changes(before: Iterable[LockedArchive], after: Iterable[LockedArchive]) -> 
 def _change(before: LockedArchive | None, after: LockedArchive) -> Change | None:
     if before is None:
         return Change(kind="appeared", archive=after)
-    if (before.sha256, before.size) != (after.sha256, after.size):
+    # An installed prefix told a size that the manifest does not.
+    sizes = {before.size, after.size} - {None}
+    if before.sha256 != after.sha256 or len(sizes) > 1:
         return Change(kind="changed", archive=after, before=before)
     if (before.relative_path, before.url) != (after.relative_path, after.url):
         return Change(kind="moved", archive=after, before=before)

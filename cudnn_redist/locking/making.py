@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..asking import MAIN_PRODUCT, parse_label, plain_component, plain_product, several
+from ..asking import parse_label, plain_component, plain_product, several
 from ..errors import UsageError
 from ..manifest.targets import CudaVariant, parse_platform
 from ..opening import opened
@@ -46,7 +46,7 @@ def lock(
     if not wanted:
         raise UsageError("no label to lock")
     releases: dict[str, LockedRelease] = {}
-    product = plain_product(MAIN_PRODUCT if product is None else product)
+    product = plain_product(product)
     with opened(product, sources, channel=channel, root=root, transfer=transfer) as resolver:
         for asked, label in wanted.items():
             resolved = resolver.manifest(label, refresh=refresh)

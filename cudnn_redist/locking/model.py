@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import PydanticCustomError
 
 from ..errors import LockError, ManifestError, UsageError
-from ..manifest.faults import fault
+from ..manifest.faults import fault, summary
 from ..manifest.labels import ReleaseLabel
 from ..manifest.reading import read_object
 from .fields import (  # noqa: TC001 - pydantic reads the annotations at run time
@@ -66,7 +66,6 @@ SCHEMA: Final = 1
 
 # All of NVIDIA's manifests that were seen make 4 MB of locks.
 _LARGEST: Final = 64 * 2**20
-_MOST_IN_TEXT: Final = 20
 
 
 class _Locked(BaseModel):
@@ -172,9 +171,9 @@ class Lock(_Locked):
             raise LockError(error.cause, where=origin, faults=error.faults) from error
         schema = document.get("schema")
         if type(schema) is not int or schema != SCHEMA:
-            raise LockError(
-                f"lock of schema {schema!r:.60}; this version reads schema {SCHEMA}", where=origin
-            )
+            told = f"lock of schema {schema!r:.60}; this version reads schema {SCHEMA}"
+            newer = type(schema) is int and schema > SCHEMA
+            raise LockError(f"{told}: a newer version is needed" if newer else told, where=origin)
         with lockable(origin):
             return cls.model_validate_json(json.dumps(document))
 
@@ -223,10 +222,7 @@ def lockable(origin: object) -> Iterator[None]:
         faults = [
             _told(each["loc"], "missing" if each["type"] == "missing" else each["msg"]) for each in details
         ]
-        text = "; ".join(faults[:_MOST_IN_TEXT])
-        more = len(faults) - _MOST_IN_TEXT
-        cause = f"{text}; and {more} more" if more > 0 else text
-        raise LockError(cause, where=origin, faults=faults) from error
+        raise LockError(summary(faults), where=origin, faults=faults) from error
 
 
 def _order(release: LockedRelease) -> tuple[str, ReleaseLabel]:

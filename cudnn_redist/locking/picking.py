@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ComponentNotFound, PlatformNotFound, VariantNotFound, VersionNotFound
-from ..manifest.selection import Query, archive_of, choose_variant, offers
+from ..manifest.choosing import cudas_among, serving
+from ..manifest.selection import archive_of, offers
 from ..manifest.targets import HOST_INDEPENDENT, CudaVariant, parse_platform
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ class _Picking:
                 yield PlatformNotFound(cause, available=offered)
 
     def _missing_cudas(self) -> Iterator[NotAvailableError]:
-        offered = {cuda for _, _, names in self._offered() for cuda in _cudas(names)}
+        offered = {cuda for _, _, names in self._offered() for cuda in cudas_among(names)}
         has = [cuda.name for cuda in sorted(offered)]
         for text, cuda in self._cudas.items():
-            if offered and _serving(cuda, offered) is None:
+            if offered and serving(cuda, offered) is None:
                 cause = f"{self._manifest.label} has no archive for CUDA {text}; it has {', '.join(has)}"
                 yield VariantNotFound(cause, available=has)
 
@@ -100,20 +101,7 @@ class _Picking:
                     yield component, platform, names
 
     def _variants(self, names: Collection[str | None]) -> Collection[str | None]:
-        offered = _cudas(names)
+        offered = cudas_among(names)
         if not self._cudas or not offered:
             return names
-        serving = (_serving(cuda, offered) for cuda in self._cudas.values())
-        return {each.name for each in serving if each is not None}
-
-
-def _cudas(names: Collection[str | None]) -> set[CudaVariant]:
-    return {cuda for name in names if name and (cuda := CudaVariant.of_key(name))}
-
-
-def _serving(cuda: CudaVariant, offered: Collection[CudaVariant]) -> CudaVariant | None:
-    query = Query(component=None, platforms=(), platform_reason="", cuda=cuda, cuda_reason="given")
-    try:
-        return choose_variant(query, offered)
-    except VariantNotFound:
-        return None
+        return {each.name for cuda in self._cudas.values() if (each := serving(cuda, offered))}

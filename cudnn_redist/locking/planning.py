@@ -183,7 +183,7 @@ class _Planning:
             if not meant:
                 raise UsageError(
                     f"{release.name} has no main component among {', '.join(release.components)}; "
-                    "choose one with --component",
+                    "choose with --component, here or when it is locked",
                     phase="choose",
                     where=self._origin,
                 )

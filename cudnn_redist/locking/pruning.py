@@ -139,5 +139,7 @@ def _leftovers(layout: Layout) -> Iterator[Path]:
 def _manifests(layout: Layout, *, but: set[str]) -> Iterator[Path]:
     """Yield the kept manifests with other digests than those of ``but``."""
     for path in sorted(layout.kept_manifests("").glob("*/*/*.json")):
-        if label_of(path.name) is not None and hashlib.sha256(path.read_bytes()).hexdigest() not in but:
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        # That of a channel is named by its digest; any other name is none of ours.
+        if sha256 not in but and (label_of(path.name) is not None or path.stem == sha256):
             yield path

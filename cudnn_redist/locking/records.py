@@ -72,16 +72,12 @@ def _archive(record: Record, home: Folder | None) -> LockedArchive:
 
 def _fits(record: Record, chosen: Chosen) -> bool:
     platforms = [each for text in chosen.platform for each in parse_platform(text)]
-    cudas = {name for text in chosen.cuda for name in _names(CudaVariant.asked(text))}
+    cudas = {each.name for text in chosen.cuda for each in CudaVariant.asked(text).alternatives}
     return (
         (not chosen.component or record.component in chosen.component)
         and (not platforms or record.platform in platforms)
         and (not cudas or record.variant in cudas)
     )
-
-
-def _names(cuda: CudaVariant) -> tuple[str, str]:
-    return (cuda.name, CudaVariant(cuda.major).name)
 
 
 def _choice_of(records: Sequence[Record]) -> Chosen:

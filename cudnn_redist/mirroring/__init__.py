@@ -1,3 +1,1 @@
 """A choice of releases -> a directory laid out like NVIDIA's, which any server of static files serves."""
-
-from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import glob
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 from ..locations import is_local, local_path
 from ..locking.model import Lock
+from ..owners import left_behind, own_mark
 from ..prefix.space import disk_errors
 from ..renames import replace
 from ..source.base import TransferOptions
@@ -119,9 +120,10 @@ class _Bundling:
         """Pack everything, and give the file its name."""
         lock = Lock.of(release.locked for release in self._releases)
         contents = {**self._contents, LOCK_NAME: content_of(lock.to_bytes())}
-        beside = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
+        beside = out.with_name(f".{out.name}.{own_mark()}.part")
         with disk_errors(out, phase="bundle"):
             out.parent.mkdir(parents=True, exist_ok=True)
+            _remove_unfinished(out)
             try:
                 with beside.open("wb") as file:
                     sha256 = write_bundle(file, contents, written=self._landed)
@@ -155,3 +157,11 @@ def _archive_content(url: str, sha256: str) -> Content:
 def _require_replaceable(out: Path) -> None:
     if out.is_dir() or (out.exists() and not is_bundle(out)):
         raise UsageError("there is something else than a bundle here, which stays", phase="bundle", where=out)
+
+
+def _remove_unfinished(out: Path) -> None:
+    """Remove what runs that were killed left beside ``out``."""
+    for path in out.parent.glob(f".{glob.escape(out.name)}.*.part"):
+        with suppress(FileNotFoundError):
+            if left_behind(path.name, touched=path.lstat().st_mtime):
+                path.unlink()

@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from ..blame import deciding
+from ..blame import deciding, tell_next
 from ..digest import Judge
 from ..errors import ArchiveWithdrawn, IntegrityError, TransferError
 from ..locations import is_local, redacted
@@ -102,9 +102,7 @@ class Filling:
         failures: list[RedistError] = []
         for url in wanted.urls:
             if failures:
-                # That one place has no such archive is no news while there are others.
-                told = log.info if isinstance(failures[-1], ArchiveWithdrawn) else log.warning
-                told("%s; trying the next source", failures[-1])
+                tell_next(failures[-1])
             try:
                 with disk_errors(self._tree.path / place, phase="mirror"):
                     self._from(url, place, wanted)

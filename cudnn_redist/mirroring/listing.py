@@ -2,7 +2,8 @@
 
     {"schema": 1, "files": {PATH BELOW THE MIRROR: {"sha256": ..., "size": BYTES OR NULL}, ...}}
 
-A repacked archive also has ``original`` (the sha256 of the one that it was) and ``tree`` (the digest of what is in it).
+A repacked archive also has ``original`` (the sha256 of the one that it was) and ``tree`` (the digest of what is in it),
+the manifest that names it the ``original`` alone.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _SCHEMA: Final = 1
 class Listed:
     """What a file of the mirror must be; ``size`` in bytes, ``None`` where no manifest tells.
 
-    Of a repacked archive, ``original`` is the sha256 of the one that it was, and ``tree`` the digest of what is in it.
+    Of a repacked archive, ``original`` is the sha256 of the one that it was, and ``tree`` the digest of what is in it;
+    the manifest that names it has an ``original`` too.
     """
 
     sha256: str

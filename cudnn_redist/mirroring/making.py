@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..asking import MAIN_PRODUCT, plain_product, several
+from ..asking import plain_product, several
 from ..errors import ArchiveError, ArchiveWithdrawn, IntegrityError, ManifestError, RedistError, UsageError
 from ..locking.making import choice
 from ..notes import log
@@ -79,7 +79,7 @@ def mirror(
     wanted = several(labels)
     if not wanted:
         raise UsageError("no label to mirror")
-    product = plain_product(MAIN_PRODUCT if product is None else product)
+    product = plain_product(product)
     chosen = choice(component=component, platform=platform, cuda=cuda)
     tree = MirrorTree(Path(dest))
     with opened(product, sources, root=root, transfer=transfer) as resolver:
@@ -124,11 +124,11 @@ class _Making:
         except (ArchiveWithdrawn, IntegrityError, ManifestError, ArchiveError) as error:
             log.warning("%s %s is left incomplete: %s", release.product, release.label, error)
             self._failures.append(error)
-            # Who failed once has stopped.
+            # What failed once has stopped for good.
             self._bringing = self._fresh()
 
     def finished(self, product: str, *, prune: bool) -> tuple[str, ...]:
-        """Remove what is to ``prune`` of a product, if so, and return its places; raise the first failure."""
+        """Raise the first failure, if any; remove what is to ``prune`` of a product, and return the places of that."""
         if self._failures:
             raise self._failures[0]
         if not prune:
@@ -159,9 +159,11 @@ class _Making:
         fetched = self._bringing.bring(archives)
         self.fetched = (*self.fetched, *fetched)
         texts = self._texts(release)
+        manifest = self._tree.place(release.product, release.manifest_name)
+        as_published = texts[manifest] == release.manifest.data
         self._staying |= {*map(self._bringing.place, archives), *texts}
         with disk_errors(self._tree.path, phase="mirror"):
-            self._write(texts)
+            self._write(texts, originals={} if as_published else {manifest: release.manifest.sha256})
             self._write_pages()
 
     def _texts(self, release: Release) -> dict[str, bytes]:
@@ -171,15 +173,15 @@ class _Making:
         texts = {place(release.product, path): data for path, data in licences.items()}
         manifest = place(release.product, release.manifest_name)
         before = self._tree.files.get(manifest)
-        data = self._bringing.manifest(release)
-        as_published = data == release.manifest.data
-        if as_published and before is not None and before.sha256 != release.manifest.sha256:
+        if before is not None and release.manifest.sha256 not in (before.sha256, before.original):
             log.warning("release %s was published anew: its manifest has changed", release.label)
-        return {**texts, manifest: data}
+        return {**texts, manifest: self._bringing.manifest(release)}
 
-    def _write(self, texts: Mapping[str, bytes]) -> None:
+    def _write(self, texts: Mapping[str, bytes], *, originals: Mapping[str, str] | None = None) -> None:
+        """Write small files; ``originals`` are the sha256 of those that were published with other bytes."""
+        known = originals or {}
         told = {
-            place: Listed(sha256=hashlib.sha256(data).hexdigest(), size=len(data))
+            place: Listed(sha256=hashlib.sha256(data).hexdigest(), size=len(data), original=known.get(place))
             for place, data in texts.items()
         }
         self._tree.announce(told)
@@ -200,7 +202,8 @@ class _Making:
             self._tree.remove(pages - fresh.keys())
 
     def _has(self, product: str, archive: Archive) -> bool:
-        with suppress(ManifestError):  # a path that leaves the mirror: it was not chosen
+        # A path that leaves the mirror was not chosen.
+        with suppress(ManifestError):
             place = self._bringing.place(self._tree.place(product, archive.relative_path))
             listed = self._tree.files.get(place)
             known = listed is not None and archive.sha256 in (listed.sha256, listed.original)

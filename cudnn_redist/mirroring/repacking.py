@@ -96,7 +96,6 @@ class Repacking:
         (self._tree.path / target).parent.mkdir(parents=True, exist_ok=True)
         replace(beside, self._tree.path / target)
         self._tree.settle({target: told})
-        self._tree.settle({target: told})
         self._originals.remove([place])
 
     def _is_there(self, place: str, wanted: WantedArchive) -> bool:
@@ -112,9 +111,8 @@ class Repacking:
         """Return what became of an archive, if it was repacked."""
         if archive.sha256 is None or _is_ready(archive.relative_path):
             return None
-        with suppress(
-            ManifestError
-        ):  # a path that leaves the mirror: it was not chosen, or nothing would be here
+        # A path that leaves the mirror was not chosen, or nothing would be here.
+        with suppress(ManifestError):
             listed = self._tree.files.get(self.place(self._tree.place(product, archive.relative_path)))
             if listed is not None and listed.original == archive.sha256:
                 return listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..asking import MAIN_PRODUCT, plain_product, several
+from ..asking import plain_product, several
 from ..errors import LabelNotFound, UsageError
 from ..locking.checking import opened_home, unchanged
 from ..locking.file import opened_lock, sources_beside
@@ -44,7 +44,7 @@ def wanted_releases(
     if lock is None:
         if not names:
             raise UsageError("a label is needed, or a lock")
-        product = plain_product(MAIN_PRODUCT if product is None else product)
+        product = plain_product(product)
         with opened(product, sources, root=root, transfer=transfer) as resolver:
             for release in releases(resolver, names, product=product, chosen=chosen):
                 yield release, resolver.sources

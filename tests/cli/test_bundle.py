@@ -45,8 +45,15 @@ def test_it_tells_the_licence_the_size_and_the_digest(redist_tree: RedistTree, t
     ]
     assert told["size"] == path.stat().st_size
     assert told["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert done.err.startswith("NVIDIA's licence: ")
-    assert f"1 archives, {told['size']:,} bytes, sha256 {told['sha256']}" in done.err
+    assert done.err.count("NVIDIA's licence: ") == 1
+    assert f"1 archive, {told['size']:,} bytes, sha256 {told['sha256']}" in done.err
+
+
+def test_an_out_that_was_forgotten_is_told_before_anything(tmp_path: Path) -> None:
+    done = run_command("bundle", "9.27.0", cwd=tmp_path)
+
+    told = f"usage: {tmp_path / '9.27.0'}: this is taken for OUT, and no LABEL follows it, nor a --lock"
+    assert (done.code, done.out, done.err) == (2, "", f"cudnn-redist: {told}\n")
 
 
 def test_a_licence_that_must_be_accepted(redist_tree: RedistTree, tmp_path: Path) -> None:

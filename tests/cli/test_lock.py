@@ -164,6 +164,17 @@ def test_a_locked_run_refuses_a_label_that_changed(ground: Ground, words: tuple[
         )
 
 
+@pytest.mark.parametrize(
+    "words", [("lock", "--check"), ("fetch", "--lock", FILE, *CHOICE, "--locked")], ids=" ".join
+)
+def test_a_lock_that_was_edited_by_hand_is_told(ground: Ground, words: tuple[str, ...]) -> None:
+    ground.edit(damaged_digest)
+    done = ground.run(*words)
+    assert (done.code, done.out) == (8, "")
+    assert "cudnn 9.27.0: the lock was edited: its manifest is the same, and names other archives" in done.err
+    assert not ground.root.exists()
+
+
 def test_check_says_how_the_source_differs(ground: Ground) -> None:
     same = ground.run("lock", "--check")
     assert (same.code, same.out) == (0, "cudnn 9.27.0: as locked\n")
@@ -359,6 +370,32 @@ def test_a_bad_lock_file_is_one_reason_and_nothing_else(ground: Ground, command:
     assert (error["where"], cause in error["cause"]) == (str(ground.file), True)
     assert reason(done).startswith(f"lock: {ground.file}: ")
     assert snapshot(ground.file.parent) == before
+
+
+MIXED: dict[str, tuple[str, ...]] = {
+    "export": ("export", "sha256sums", "--lock", FILE, "9.27.0", "--cuda", "13"),
+    "fetch": ("fetch", "--lock", FILE, *CHOICE, "9.27.0", "--no-progress"),
+    "lock": ("lock", "9.26.0", "--cuda", "13", "9.27.0", "-o", "two.lock"),
+    "mirror": ("mirror", "made", "--platform", "linux-x86_64", "9.26.0", "--cuda", "13", "9.27.0"),
+    "bundle": (
+        "bundle",
+        "--cuda",
+        "13",
+        "made",
+        "--platform",
+        "linux-x86_64",
+        "9.26.0",
+        "--no-progress",
+        "9.27.0",
+    ),
+    "after two dashes": ("url", *CHOICE, "--", "9.27.0"),
+}
+
+
+@pytest.mark.parametrize("words", MIXED.values(), ids=MIXED)
+def test_labels_stand_before_and_after_options(ground: Ground, words: tuple[str, ...]) -> None:
+    done = ground.run(*words)
+    assert (done.code, bool(done.out)) == (0, True), done.err
 
 
 NO_SENSE: dict[str, tuple[tuple[str, ...], str]] = {

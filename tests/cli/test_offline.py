@@ -164,6 +164,38 @@ def test_what_is_installed_answers(ground: Ground, redist_server: RedistServer) 
     assert (ground.folder / "root" / PREFIX).is_dir()
 
 
+@pytest.mark.parametrize("source", ["where it came from", "elsewhere"])
+def test_a_partial_label_means_the_newest_installed(
+    ground: Ground, redist_server: RedistServer, redist_tree: RedistTree, source: str
+) -> None:
+    redist_tree.add_release("9.27.1")
+    named = ("--source", redist_server.url if source == "where it came from" else "http://127.0.0.1:9/")
+    env = {"CUDNN_REDIST_ROOT": ground.env["CUDNN_REDIST_ROOT"]}
+    for label in ("9.26.0", "9.27.0"):
+        assert run_command("fetch", label, *CHOICE, "--source", redist_server.url, env=env).code == 0
+
+    for label in ("latest", "9", "9.27"):
+        done = ground.run("fetch", label, *CHOICE, *named, "--offline")
+        assert (done.code, done.out) == (0, f"{ground.folder / 'root' / PREFIX}\n"), done.err
+        assert f"label {label}: the newest installed is 9.27.0" in done.err
+    older = ground.run("fetch", "9.26", *CHOICE, *named, "--offline")
+    assert older.out == f"{ground.folder / 'root' / PREFIX.replace('9.27.0', '9.26.0')}\n"
+    assert ground.run("lock", "9.27", *named, "--offline").code == 0
+    assert ground.run("fetch", "9.25", *CHOICE, *named, "--offline").code == 4
+    assert ground.run("fetch", "latest", *CHOICE, *named, "--offline", "--refresh").code == 4
+    assert ground.run("fetch", "latest", *CHOICE, *named, "--offline", "--channel", "stable").code == 4
+
+
+def test_a_partial_label_without_a_line_is_a_failure(ground: Ground, redist_server: RedistServer) -> None:
+    env = {"CUDNN_REDIST_ROOT": ground.env["CUDNN_REDIST_ROOT"]}
+    assert run_command("fetch", "9.27.0", *CHOICE, "--source", redist_server.url, env=env).code == 0
+    redist_server.close()
+
+    done = run_command("fetch", "9.27", *CHOICE, "--source", redist_server.url, "--retries", "0", env=env)
+
+    assert done.code == 4, done.err
+
+
 def test_the_library_says_the_same(redist_server: RedistServer, tmp_path: Path) -> None:
     choice = {"platform": "linux-x86_64", "cuda": "13", "sources": [redist_server.url], "root": tmp_path}
 

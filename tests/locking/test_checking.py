@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from installing import IMPATIENT
-from locking.ground import entry, locked
+from locking.ground import document, entry, locked
 from redist import RedistServer, RedistTree
 
-from cudnn_redist import fetch
-from cudnn_redist.errors import ManifestError, TransferError
+from cudnn_redist import Lock, fetch
+from cudnn_redist.errors import LockMismatch, ManifestError, TransferError
 from cudnn_redist.locking.checking import Checked, check
 from cudnn_redist.locking.comparing import changes
+from cudnn_redist.locking.locked import locked_plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from cudnn_redist import Lock
 
 Node = dict[str, Any]
 X86 = "cudnn linux-x86_64"
@@ -150,6 +149,54 @@ def test_another_source_with_the_same_manifest_is_the_same(
     assert checked(lock, root, redist_tree.path).same
     entry(redist_tree, "9.27.0", lambda archive: archive.update(sha256="0" * 64))
     assert [change.kind for change in checked(lock, root, redist_tree.path).changes] == ["changed"]
+
+
+EDITS: dict[str, tuple[Callable[[Node], object], list[str]]] = {
+    "digest": (lambda archive: archive.update(sha256="0" * 64), [f"changed: {X86} cuda13: sha256 was 0000"]),
+    "size": (lambda archive: archive.update(size=7), [f"changed: {X86} cuda13: size was 7, is "]),
+    "place": (
+        lambda archive: archive.update(component="cudnn", platform="linux-sbsa", variant="cuda13"),
+        ["vanished: cudnn linux-sbsa cuda13: cudnn/linux-x86_64/"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "expected"), EDITS.values(), ids=EDITS)
+def test_a_lock_that_names_other_archives_than_its_manifest(
+    redist_tree: RedistTree, root: Path, edit: Callable[[Node], object], expected: list[str]
+) -> None:
+    redist_tree.edit_manifest("9.27.0", lambda node: node["cudnn"]["linux-sbsa"].pop("cuda13"))
+    node = document(locked(redist_tree.path, root, platform="linux-x86_64", cuda="13"))
+    node["releases"][0]["components"]["cudnn"]["offered"]["linux-sbsa"].append("cuda13")
+    (archive,) = node["releases"][0]["archives"]
+    edit(archive)
+    lock = Lock.parse(json.dumps(node).encode(), origin="edited")
+
+    found = checked(lock, root)
+
+    assert not found.same
+    first, *rest = found.differences()
+    assert first.startswith("cudnn 9.27.0: the lock was edited: its manifest is the same")
+    assert [line.startswith(f"cudnn 9.27.0: {told}") for line, told in zip(rest, expected, strict=True)] == [
+        True
+    ]
+    with pytest.raises(LockMismatch, match="the lock was edited") as caught:
+        locked_plans(
+            lock,
+            platform="linux-sbsa" if edit is EDITS["place"][0] else "linux-x86_64",
+            cuda="13",
+            root=root,
+            unchanged=True,
+        )
+    assert list(caught.value.differences) == rest
+
+
+def test_a_size_that_the_manifest_does_not_tell_is_no_difference(redist_tree: RedistTree, root: Path) -> None:
+    entry(redist_tree, "9.27.0", lambda archive: archive.pop("size"))
+    node = document(locked(redist_tree.path, root))
+    for archive in node["releases"][0]["archives"]:
+        archive["size"] = archive["size"] or 80000
+    assert checked(Lock.parse(json.dumps(node).encode(), origin="told"), root).same
 
 
 def test_a_source_that_fails_is_no_difference(

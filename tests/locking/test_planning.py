@@ -245,9 +245,15 @@ def point_elsewhere(node: dict[str, Any]) -> None:
         each["relative_path"] = "pool/x.tar.xz"
 
 
+def promise_another_tree(node: dict[str, Any]) -> None:
+    for each in node["releases"][0]["archives"]:
+        each["tree"] = "0" * 64
+
+
 UNTRUE: dict[str, tuple[Callable[[dict[str, Any]], object], type[RedistError]]] = {
     "digest of another archive": (swap, IntegrityError),
     "digest of nothing": (wrong_digest, DigestMismatch),
+    "digest of another tree": (promise_another_tree, DigestMismatch),
     "path out of the directory": (leave_the_source, LockError),
     "path to nothing": (point_elsewhere, ArchiveWithdrawn),
 }

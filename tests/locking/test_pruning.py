@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from installing import everything, options
 from locking.ground import locked
+from redist import RedistPool
 
 from cudnn_redist import fetch
 from cudnn_redist.layout import Layout
@@ -63,6 +64,18 @@ def test_what_no_lock_names_goes_and_the_rest_stays(redist_tree: RedistTree, roo
     left = everything(root)
     assert [path for path in before if path not in left and "9.26.0" not in path] == []
     assert not (root / "cudnn/9.26.0").exists()
+
+
+def test_the_manifest_of_a_channel_goes_with_its_prefix(
+    redist_tree: RedistTree, root: Path, lock: Lock, tmp_path: Path
+) -> None:
+    pool = RedistPool(tmp_path / "pool")
+    manifest = pool.add_release(redist_tree, "9.26.0")
+    here = {"platform": "linux-x86_64", "cuda": "13", "channel": "stable", "sources": [str(pool.path)]}
+    fetch("9.26.0", root=root, options=options(), **here)
+    _, kept = gone(root, prune(Layout(root), [lock]))
+    assert kept.endswith(f"/{manifest.name}")
+    assert not (root / kept).exists()
 
 
 def test_saying_what_would_go_removes_nothing(redist_tree: RedistTree, root: Path, lock: Lock) -> None:

@@ -42,8 +42,12 @@ class Runner:
         (folder / "bin").mkdir()
         self._program("cudnn-redist", f'exec "{sys.executable}" -m cudnn_redist "$@"')
         self._program("python3", f'exec "{sys.executable}" "$@"')
-        for name in ("git", "gh"):
-            self._program(name, OTHERS)
+        self._program("gh", OTHERS)
+        self.proposed(before=False)
+
+    def proposed(self, *, before: bool) -> None:
+        """Say whether the branch of the update is at the remote already."""
+        self._program("git", f'{OTHERS}; [ "$1" != ls-remote ] || exit {0 if before else 2}')
 
     def run(self, steps: list[dict[str, Any]]) -> list[str]:
         """Run the steps whose condition holds; return their names."""
@@ -105,9 +109,19 @@ def test_the_workflow_opens_an_update_when_there_is_one(
     assert read_lock(lock).releases[0].label == "9.28.0"
     assert (tmp_path / "changes.txt").read_text().startswith("cudnn 9.27.0: upgraded to 9.28.0\n")
     called = [line.split()[:2] for line in runner.told.read_text().splitlines()]
-    assert called == [["git", word] for word in ("switch", "config", "config", "commit", "push")] + [
-        ["gh", "pr"]
-    ]
+    words = ("ls-remote", "switch", "config", "config", "commit", "push")
+    assert called == [*(["git", word] for word in words), ["gh", "pr"]]
+
+
+def test_an_update_that_nobody_has_decided_on_is_not_proposed_twice(
+    redist_server: RedistServer, redist_tree: RedistTree, tmp_path: Path
+) -> None:
+    write(tmp_path / "cudnn-redist.lock", locked(redist_server.url, tmp_path / "root", "9"))
+    redist_tree.add_release("9.28.0")
+    runner = Runner(tmp_path, redist_server.url)
+    runner.proposed(before=True)
+    assert len(runner.run(steps())) == 3
+    assert [line.split()[:2] for line in runner.told.read_text().splitlines()] == [["git", "ls-remote"]]
 
 
 def pattern(name: str) -> str:

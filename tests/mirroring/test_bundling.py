@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +27,7 @@ from cudnn_redist.locking.file import read_lock, write_lock
 from cudnn_redist.locking.making import lock
 from cudnn_redist.mirroring.bundling import bundle
 from cudnn_redist.mirroring.making import mirror
+from cudnn_redist.owners import own_mark
 from cudnn_redist.source.bundle import Bundle
 
 if TYPE_CHECKING:
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from cudnn_redist.mirroring.bundling import Bundled
 
+MARKED = "from cudnn_redist.owners import own_mark; print(own_mark(), end='')"
 PLATFORMS = ("linux-x86_64", "windows-x86_64")
 
 
@@ -165,6 +170,23 @@ def test_downloads_wait_beside_it_for_the_next_run(out: Path, redist_server: Red
     assert archive.name in fetched
     assert not any("linux-x86_64" in name for name in fetched)
     assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="whether a process lives is told by the clock there")
+def test_what_a_killed_run_left_beside_it_goes_and_what_a_live_one_fills_stays(
+    out: Path, redist_tree: RedistTree
+) -> None:
+    with subprocess.Popen([sys.executable, "-c", MARKED], stdout=subprocess.PIPE, text=True) as gone:
+        assert gone.stdout is not None
+        dead = out.with_name(f".{out.name}.{gone.stdout.read()}.part")
+    live = out.with_name(f".{out.name}.{own_mark()}.part")
+    others = out.with_name(f".other-{out.name}.{own_mark()}.part")
+    for path in (dead, live, others):
+        path.write_bytes(b"half a bundle")
+
+    pack(out, redist_tree.path)
+
+    assert [path.exists() for path in (dead, live, others)] == [False, True, True]
 
 
 def test_an_archive_that_is_not_the_promised_one_is_not_packed(out: Path, redist_tree: RedistTree) -> None:

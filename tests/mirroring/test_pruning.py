@@ -59,6 +59,19 @@ def test_without_prune_everything_stays(ground: Ground) -> None:
     assert before.items() <= ground.files().items()
 
 
+def test_a_manifest_goes_before_what_it_names(ground: Ground) -> None:
+    """Whatever stops the removing, nobody is promised an archive that has gone."""
+    ground.make("9.26.0", **ONE)
+    archive = ground.mirror / ground.place(ground.tree.archive_path("9.26.0"))
+    archive.unlink()
+    (archive / "not removed").mkdir(parents=True)
+    with pytest.raises(PrefixError):
+        ground.make(**ONE, prune=True)
+
+    assert archive.exists()
+    assert [label.text for label in labels(sources=[str(ground.mirror)])] == ["9.27.0"]
+
+
 def test_nothing_is_pruned_when_the_run_fails(ground: Ground) -> None:
     ground.make("9.26.0")
     ground.tree.archive_path("9.27.0").unlink()

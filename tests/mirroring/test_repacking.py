@@ -64,6 +64,20 @@ def test_both_routes_lead_to_the_same_tree(
     assert ours.verify() == ()
 
 
+def test_only_what_its_source_published_anew_is_told_so(
+    dest: Path, redist_tree: RedistTree, caplog: pytest.LogCaptureFixture
+) -> None:
+    repack(dest, redist_tree.path)
+    mirror(dest, "9.27.0", sources=[str(redist_tree.path)], cuda="13", transfer=IMPATIENT)
+    repack(dest, redist_tree.path)
+    repack(dest, redist_tree.path, cuda="12")
+    assert "published anew" not in caplog.text
+
+    redist_tree.edit_manifest("9.27.0", lambda manifest: manifest.update(release_date="2027-01-01"))
+    repack(dest, redist_tree.path)
+    assert "release 9.27.0 was published anew" in caplog.text
+
+
 def test_the_manifest_keeps_what_nvidia_says_of_the_original(dest: Path, redist_tree: RedistTree) -> None:
     original = redist_tree.manifest("9.27.0")["cudnn"]["linux-x86_64"]["cuda13"]
 
