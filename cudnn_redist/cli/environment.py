@@ -54,7 +54,7 @@ def _prefix(arguments: argparse.Namespace) -> Prefix:
 
 
 def _append_for_github(found: Environment, facts: Facts) -> str:
-    """Append what the job's files do not have yet, and return all of it."""
+    """Append to the job's files what they do not end with, and return all of it."""
     lines = github_lines(found, facts)
     missing = [name for name in lines if not os.environ.get(name)]
     if missing:
@@ -66,13 +66,13 @@ def _append_for_github(found: Environment, facts: Facts) -> str:
 
 
 def _append(path: Path, wanted: tuple[str, ...]) -> None:
+    """Append lines where they are not the last: of two for one name the later counts."""
     there = path.read_bytes() if path.exists() else b""
-    known = there.splitlines()
-    new = [line for line in map(os.fsencode, wanted) if line not in known]
-    if new:
+    lines = b"".join(os.fsencode(line) + b"\n" for line in wanted)
+    if lines and not (b"\n" + there).endswith(b"\n" + lines):
         opening = b"\n" if there and not there.endswith(b"\n") else b""
         with path.open("ab") as file:
-            file.write(opening + b"".join(line + b"\n" for line in new))
+            file.write(opening + lines)
 
 
 def _told(found: Environment, facts: Facts, consumer: str) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 The rules are those that the consumers' own sources state, as of 2026: cudnn-frontend and Transformer Engine
 (``cmake/cuDNN.cmake``), ONNX Runtime (``tools/ci_build/build.py``, ``cmake/external/cuDNN.cmake``), PyTorch
-(``FindCUDNN.cmake``, ``torch/utils/cpp_extension.py``), OpenCV (``cmake/FindCUDNN.cmake``), CTranslate2
-(``CMakeLists.txt``), TensorFlow (``find_cuda_config.py``), rules_ml_toolchain (``LOCAL_CUDNN_PATH``), and CMake's
-order of search in ``find_package`` and ``find_path``.
+(``FindCUDNN.cmake``; ``cpp_extension.py``, ``collect_env.py`` of ``torch/utils``), OpenCV (``cmake/FindCUDNN.cmake``),
+CTranslate2 (``CMakeLists.txt``), TensorFlow (``find_cuda_config.py``), rules_ml_toolchain (``LOCAL_CUDNN_PATH``), and
+CMake's order of search in ``find_package`` and ``find_path``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..errors import UsageError
 
 __all__ = ["CONSUMERS", "Consumer", "Need", "Place", "Variable", "consumer_named"]
 
-Place = Literal["prefix", "include", "lib", "bin", "package", "pkg-config"]
-"""The directory of a prefix that a variable names."""
+Place = Literal["prefix", "include", "lib", "bin", "package", "pkg-config", "link"]
+"""What of a prefix a variable names: one of its directories, or the file that is linked (``link``)."""
 
 Need = Literal["headers", "library", "link name", "lib64", "package", "pkg-config"]
 
@@ -35,7 +35,7 @@ WHOLE_SET = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """One variable: the directory it names, and whether it is a list of which that is to be the first.
+    """One variable: what it names, and whether it is a list of which that is to be the first.
 
     ``splits`` are the characters at which its readers take it apart besides the separator of lists: CMake at
     semicolons, as the dynamic loader does, TensorFlow at commas.
@@ -69,9 +69,14 @@ class Consumer:
 _CMAKE_PREFIX_PATH = Variable(name="CMAKE_PREFIX_PATH", is_list=True)
 # find_path and find_library look there before they look at the hints of a module.
 _BEFORE_HINTS = (
+    _CMAKE_PREFIX_PATH,
+    Variable(name="CMAKE_INCLUDE_PATH", place="include", is_list=True),
+    Variable(name="CMAKE_LIBRARY_PATH", place="lib", is_list=True),
+)
+_BEFORE_CUDNN_PATH = (
     Variable(name="CUDNN_INCLUDE_PATH", place="include"),
     Variable(name="CUDNN_LIBRARY_PATH", place="lib"),
-    _CMAKE_PREFIX_PATH,
+    *_BEFORE_HINTS,
 )
 _SPELLINGS = ("cudnn", "cuDNN", "CUDNN", "CuDNN")
 _LOADER = (Variable(name="LD_LIBRARY_PATH", place="lib", is_list=True),)
@@ -85,9 +90,10 @@ CONSUMERS = (
         outranking=(Variable(name="CUDNN_ROOT_DIR"),),
         needs=_BUILD,
     ),
+    # Those who use an installed PyTorch: cpp_extension reads the first, collect_env the second, which must be a file.
     Consumer(
         name="torch-extension",
-        variables=(Variable(name="CUDNN_HOME"),),
+        variables=(Variable(name="CUDNN_HOME"), Variable(name="CUDNN_LIBRARY", place="link")),
         needs=(*_BUILD, "lib64"),
         prefers_toolkit=True,
     ),
@@ -109,7 +115,7 @@ CONSUMERS = (
     Consumer(
         name="onnxruntime",
         variables=(Variable(name="CUDNN_HOME"), Variable(name="CUDNN_PATH")),
-        outranking=(_CMAKE_PREFIX_PATH,),
+        outranking=_BEFORE_HINTS,
         needs=("headers", "library"),
         parts=WHOLE_SET,
     ),
@@ -124,7 +130,7 @@ CONSUMERS = (
     Consumer(
         name="transformer-engine",
         variables=(Variable(name="CUDNN_PATH"),),
-        outranking=(*_BEFORE_HINTS, Variable(name="CUDNN_HOME")),
+        outranking=(*_BEFORE_CUDNN_PATH, Variable(name="CUDNN_HOME")),
         needs=("headers", "library"),
         parts=WHOLE_SET,
         prefers_wheel=True,
@@ -132,7 +138,7 @@ CONSUMERS = (
     Consumer(
         name="cudnn-frontend",
         variables=(Variable(name="CUDNN_PATH"),),
-        outranking=_BEFORE_HINTS,
+        outranking=_BEFORE_CUDNN_PATH,
         needs=("headers", "library"),
     ),
     Consumer(

@@ -41,6 +41,12 @@ class Facts:
         return "cudnn_ops" in self.contents.names or not self.version.startswith("9.")
 
     @property
+    def link_file(self) -> PurePath | None:
+        """The library that a linker takes, ``lib/libcudnn.so`` or ``lib/x64/cudnn.lib``, where there is one."""
+        library = self.contents.shared_named("cudnn")
+        return self.path / library.link_file if library and library.link_file else None
+
+    @property
     def package_dir(self) -> PurePath | None:
         """The directory of the CMake package; prefixes made by the first versions of this tool have none."""
         return self._holding(_PACKAGE, "cudnn-config.cmake")

@@ -28,6 +28,8 @@ _IN_ENVIRONMENT = (
 
 # What shows, in one directory of a list, that a cuDNN is there.
 _SIGNS: Mapping[str, tuple[str, ...]] = {
+    "CMAKE_INCLUDE_PATH": ("cudnn.h",),
+    "CMAKE_LIBRARY_PATH": ("libcudnn.so*", "cudnn*.lib"),
     "CMAKE_PREFIX_PATH": ("include/cudnn.h", "lib*/cmake/cudnn/cudnn-config.cmake"),
     "CPATH": ("cudnn.h",),
     "INCLUDE": ("cudnn.h",),
@@ -73,10 +75,8 @@ def _found(directories: Sequence[str], patterns: Sequence[str], look: Look) -> l
 
 
 def _way_out(facts: Facts, consumer: Consumer) -> str:
-    library = facts.contents.shared_named("cudnn")
-    if consumer.name != "opencv" or library is None or library.link_file is None:
+    if consumer.name != "opencv" or facts.link_file is None:
         return ""
     return (
-        f", unless CMake is given -DCUDNN_LIBRARY={facts.path / library.link_file} "
-        f"-DCUDNN_INCLUDE_DIR={facts.include_dir}"
+        f", unless CMake is given -DCUDNN_LIBRARY={facts.link_file} -DCUDNN_INCLUDE_DIR={facts.include_dir}"
     )

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from .variables import Environment, Setting
 
-__all__ = ["SHELLS", "shell_text"]
+__all__ = ["SHELLS", "require_without", "shell_text"]
+
+_LINE_BREAKS = {"\n": "a line break", "\r": "a line break"}
 
 # PowerShell takes the typographic single quotes for the plain one (about_Quoting_Rules).
 _POWERSHELL_QUOTES = re.compile("(['\u2018\u2019\u201a\u201b])")
@@ -23,12 +25,22 @@ _BARE = re.compile(r"[A-Za-z0-9_./:,+@=-]*")
 def shell_text(environment: Environment, shell: str) -> str:
     """Return the lines that set the variables in a shell of ``SHELLS``, its comments last.
 
-    Values hold no line break (``environment_for``). ``UsageError`` where a syntax cannot hold a value: a double quote
-    in ``cmd``, a single one in ``dotenv``, whose readers do not agree on any way to write it.
+    ``UsageError`` where a syntax cannot hold a value (lists keep what they had, whatever that is): a line break in
+    ``cmd`` and ``dotenv``, a double quote in ``cmd``, a single one in ``dotenv``, whose readers do not agree on any way
+    to write it.
     """
     assigned, comment = SHELLS[shell]
     lines = [assigned(setting) for setting in environment.settings]
     return "\n".join((*lines, *map(comment, environment.comments)))
+
+
+def require_without(setting: Setting, reader: str, marks: Mapping[str, str]) -> None:
+    """Refuse, with ``UsageError``, a value that a ``reader`` of lines would end early: at a line break or a mark."""
+    for mark, name in {**_LINE_BREAKS, **marks}.items():
+        if mark in setting.value:
+            raise UsageError(
+                f"{setting.name} has {name}, which {reader} cannot hold", phase="env", where=setting.value
+            )
 
 
 def _sh(setting: Setting) -> str:
@@ -47,22 +59,14 @@ def _pwsh(setting: Setting) -> str:
 
 def _cmd(setting: Setting) -> str:
     """Return a line for a batch file, where a percent sign is written twice; delayed expansion is off, as usual."""
-    if '"' in setting.value:
-        raise UsageError(
-            f"{setting.name} has a double quote, which cmd cannot hold", phase="env", where=setting.value
-        )
+    require_without(setting, "cmd", {'"': "a double quote"})
     return f'@set "{setting.name}={setting.value.replace("%", "%%")}"'
 
 
 def _dotenv(setting: Setting) -> str:
     if _BARE.fullmatch(setting.value):
         return f"{setting.name}={setting.value}"
-    if "'" in setting.value:
-        raise UsageError(
-            f"{setting.name} has a single quote, which .env files cannot hold",
-            phase="env",
-            where=setting.value,
-        )
+    require_without(setting, ".env files", {"'": "a single quote"})
     return f"{setting.name}='{setting.value}'"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import PurePath
 
-    from .consumers import Consumer, Variable
+    from .consumers import Consumer, Place, Variable
     from .facts import Facts
     from .rivals import Look
 
@@ -24,7 +24,7 @@ __all__ = ["Environment", "Setting", "environment_for"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A variable and its whole ``value``; ``added`` is the directory of this prefix that it names (first)."""
+    """A variable and its whole ``value``; ``added`` is what of this prefix it names (first)."""
 
     name: str
     value: str
@@ -64,7 +64,7 @@ def environment_for(
     settings: list[Setting] = []
     warnings = [*doubts(facts, chosen), *preferred(facts, chosen, environment, look)]
     for variable in _wanted(facts, chosen, environment):
-        added = str(_directory(facts, variable))
+        added = str(_named(facts, variable))
         _require_holdable(added, variable, separator)
         others = _others(added, environment.get(variable.name, ""), separator) if variable.is_list else []
         settings.append(Setting(name=variable.name, value=separator.join((added, *others)), added=added))
@@ -78,28 +78,26 @@ def _wanted(facts: Facts, consumer: Consumer, environment: Mapping[str, str]) ->
     variables = consumer.variables
     if facts.contents.windows and consumer.windows is not None:
         variables = consumer.windows
-    yield from (each for each in variables if _directory(facts, each) is not None)
+    yield from (each for each in variables if _named(facts, each) is not None)
     for variable in consumer.outranking:
-        now, there = environment.get(variable.name), _directory(facts, variable)
+        now, there = environment.get(variable.name), _named(facts, variable)
         if now and there is not None and (variable.is_list or now != str(there)):
             yield variable
 
 
-def _directory(facts: Facts, variable: Variable) -> PurePath | None:
-    """Return the directory that a variable is to name, or ``None`` where there is none."""
-    match variable.place:
-        case "prefix":
-            return facts.path
-        case "include":
-            return facts.include_dir if facts.contents.has_headers else None
-        case "lib":
-            return facts.lib_dir if facts.contents.shared or facts.contents.static else None
-        case "bin":
-            return facts.bin_dir
-        case "package":
-            return facts.package_dir
-        case "pkg-config":
-            return facts.pkg_config_dir
+def _named(facts: Facts, variable: Variable) -> PurePath | None:
+    """Return what a variable is to name, or ``None`` where there is none."""
+    holds_libraries = bool(facts.contents.shared or facts.contents.static)
+    named: Mapping[Place, PurePath | None] = {
+        "prefix": facts.path,
+        "include": facts.include_dir if facts.contents.has_headers else None,
+        "lib": facts.lib_dir if holds_libraries else None,
+        "bin": facts.bin_dir,
+        "package": facts.package_dir,
+        "pkg-config": facts.pkg_config_dir,
+        "link": facts.link_file,
+    }
+    return named[variable.place]
 
 
 def _others(added: str, now: str, separator: str) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..planner import Plan, PlannedArchive
 
-__all__ = ["Exported", "exported", "heading", "require_one_release", "require_web"]
+__all__ = ["Exported", "exported", "heading", "one_word", "require_one_release", "require_web"]
 
 _SUFFIX = re.compile(r"\.(?:zip|tar(?:\.\w+)?|tgz|txz)$", re.ASCII)
 _NO_WORD = re.compile(r"[^A-Za-z0-9]")
@@ -56,7 +56,12 @@ class Exported:
     @property
     def identifier(self) -> str:
         """A name for programs: ``cudnn_linux_x86_64_cuda13``."""
-        return _NO_WORD.sub("_", "_".join(filter(None, (self.component, self.platform, self.variant))))
+        return one_word("_".join(filter(None, (self.component, self.platform, self.variant))))
+
+
+def one_word(name: str) -> str:
+    """Return a name with only letters, digits and underscores, as programs take it."""
+    return _NO_WORD.sub("_", name)
 
 
 def exported(plans: Iterable[Plan]) -> tuple[Exported, ...]:

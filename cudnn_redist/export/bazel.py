@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..locations import redacted
-from .archives import exported, heading, require_one_release
+from .archives import exported, heading, one_word, require_one_release
 from .starlark import Variable, call, value
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from .archives import Exported
 
 __all__ = ["bazel_text", "hermetic_text", "rules_cuda_text"]
-
-_NO_WORD = re.compile(r"[^A-Za-z0-9]")
 
 _ARCHIVES = """\
 # @HEADING@.
@@ -119,7 +116,7 @@ def hermetic_text(plans: Sequence[Plan]) -> str:
 
 
 def _build_name(component: str) -> Variable:
-    return Variable(f"_BUILD_OF_{_NO_WORD.sub('_', component).upper()}")
+    return Variable(f"_BUILD_OF_{one_word(component).upper()}")
 
 
 def _download(archive: Exported, **names: str) -> dict[str, object]:

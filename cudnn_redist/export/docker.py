@@ -50,7 +50,8 @@ RUN --mount=type=cache,target=/var/cache/cudnn-redist,sharing=locked \\
         is_right "$cache/$sum" || { echo "no source gives an archive of sha256 $sum" >&2; exit 5; }; \\
     fi; \\
     mkdir -p "$CUDNN_DIR"; \\
-    tar --extract --file "$cache/$sum" --strip-components=1 --no-same-owner --directory "$CUDNN_DIR"
+    tar --extract --file "$cache/$sum" --strip-components=1 --no-same-owner --directory "$CUDNN_DIR"; \\
+    [ ! -d "$CUDNN_DIR/lib" ] || [ -e "$CUDNN_DIR/lib64" ] || ln -s lib "$CUDNN_DIR/lib64"
 ENV CUDNN_PATH=$CUDNN_DIR
 """
 

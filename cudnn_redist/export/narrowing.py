@@ -9,7 +9,7 @@ from ..errors import ComponentNotFound, PlatformNotFound, VariantNotFound
 from ..locking.model import Chosen, Lock
 from ..locking.names import version_in
 from ..locking.planning import held_releases, named_release
-from ..manifest.choosing import Query, choose_variant
+from ..manifest.choosing import cudas_among, serving
 from ..manifest.labels import ReleaseLabel
 from ..manifest.targets import HOST_INDEPENDENT, CudaVariant, parse_platform
 
@@ -92,18 +92,18 @@ class _Narrowing:
         cudas = [CudaVariant.asked(text) for text in self._chosen.cuda]
         if not cudas:
             return archives
-        serving = {
-            (each.component, each.platform): _serving(cudas, _cudas(_variants(archives, each)))
+        wanted = {
+            (each.component, each.platform): _serving(cudas, cudas_among(_variants(archives, each)))
             for each in archives
         }
         found = [
             each
             for each in archives
-            if each.variant is None or each.variant in serving[each.component, each.platform]
+            if each.variant is None or each.variant in wanted[each.component, each.platform]
         ]
-        offered = _cudas({each.variant for each in archives})
+        offered = cudas_among({each.variant for each in archives})
         for cuda in cudas:
-            if offered and not _serving([cuda], offered):
+            if offered and serving(cuda, offered) is None:
                 has = [each.name for each in sorted(offered)]
                 raise VariantNotFound(
                     f"the lock has nothing of {self._release.name} for CUDA {cuda.version}; it has {', '.join(has)}",
@@ -117,16 +117,5 @@ def _variants(archives: Iterable[LockedArchive], like: LockedArchive) -> set[str
     return {each.variant for each in archives if each.place[:2] == like.place[:2]}
 
 
-def _cudas(names: Collection[str | None]) -> set[CudaVariant]:
-    return {cuda for name in names if name and (cuda := CudaVariant.of_key(name))}
-
-
 def _serving(cudas: Iterable[CudaVariant], offered: Collection[CudaVariant]) -> set[str]:
-    found = set()
-    for cuda in cudas:
-        query = Query(component=None, platforms=(), platform_reason="", cuda=cuda, cuda_reason="given")
-        try:
-            found.add(choose_variant(query, offered).name)
-        except VariantNotFound:
-            continue
-    return found
+    return {each.name for cuda in cudas if (each := serving(cuda, offered))}

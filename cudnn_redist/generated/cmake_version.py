@@ -7,7 +7,7 @@ __all__ = ["version_text"]
 # Of a platform's name: what CMake calls the system, and every name it has for the processor.
 _SYSTEMS = {"linux": "Linux", "windows": "Windows"}
 _PROCESSORS = {
-    "x86_64": ("x86_64", "AMD64", "amd64"),
+    "x86_64": ("x86_64", "AMD64", "amd64", "x64"),
     "arm64": ("ARM64", "arm64", "aarch64"),
     "sbsa": ("aarch64", "arm64"),
     "aarch64": ("aarch64", "arm64"),
@@ -46,9 +46,17 @@ endif()
 @MACHINE@"""
 
 _MACHINE = """
-# Of several prefixes on the path, the one for the machine that is built for is taken.
+# Of several prefixes on the path, the one for the machine that is built for is taken. Visual Studio's compilers say by
+# themselves which that is: CMake has the host's name for it.
+set(_cudnn_processor "${CMAKE_SYSTEM_PROCESSOR}")
+foreach(_cudnn_language IN ITEMS CXX C)
+  if(MSVC_${_cudnn_language}_ARCHITECTURE_ID)
+    set(_cudnn_processor "${MSVC_${_cudnn_language}_ARCHITECTURE_ID}")
+  endif()
+endforeach()
 if((CMAKE_SYSTEM_NAME AND NOT CMAKE_SYSTEM_NAME STREQUAL "@SYSTEM@")
-   OR (CMAKE_SYSTEM_PROCESSOR AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(@PROCESSORS@)$"))
+   OR (_cudnn_processor AND NOT _cudnn_processor MATCHES "^(@PROCESSORS@)$")
+   OR (CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8))
   string(APPEND PACKAGE_VERSION " (@PLATFORM@)")
   set(PACKAGE_VERSION_UNSUITABLE TRUE)
 endif()

@@ -63,15 +63,15 @@ def test_a_shell_that_evaluates_it_twice_has_it_once(root: Path) -> None:
 @pytest.mark.parametrize(
     ("shell", "line"),
     [
-        ("sh", "export CUDNN_HOME={}"),
-        ("fish", "set -gx CUDNN_HOME '{}'"),
-        ("pwsh", "$env:CUDNN_HOME = '{}'"),
-        ("cmd", '@set "CUDNN_HOME={}"'),
-        ("dotenv", "CUDNN_HOME={}"),
+        ("sh", "export CUDNN_ROOT={}"),
+        ("fish", "set -gx CUDNN_ROOT '{}'"),
+        ("pwsh", "$env:CUDNN_ROOT = '{}'"),
+        ("cmd", '@set "CUDNN_ROOT={}"'),
+        ("dotenv", "CUDNN_ROOT={}"),
     ],
 )
 def test_every_syntax(root: Path, shell: str, line: str) -> None:
-    done = run_command("env", root / PREFIX, "--for", "torch-extension", "--format", shell)
+    done = run_command("env", root / PREFIX, "--for", "torch", "--format", shell)
     assert (done.code, done.out) == (0, line.format(root / PREFIX) + "\n")
 
 
@@ -110,6 +110,17 @@ def test_github_gets_each_line_once_in_its_file(root: Path, tmp_path: Path) -> N
     assert f"CUDNN_ROOT={root / PREFIX}" in done.out
 
 
+def test_github_gets_a_line_again_where_it_is_not_what_counts(root: Path, tmp_path: Path) -> None:
+    """Of two lines for one name the later counts; and a line may be part of a value of several."""
+    line = f"CUDNN_ROOT={root / PREFIX}\n"
+    before = f"NOTES<<END\n{line}END\n{line}CUDNN_ROOT=/other\n"
+    env = {name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT")}
+    (tmp_path / "GITHUB_ENV").write_text(before)
+    done = run_command("env", root / PREFIX, "--for", "torch", "--format", "github", env=env)
+    assert done.code == 0, done.err
+    assert (tmp_path / "GITHUB_ENV").read_text() == before + line
+
+
 def test_what_may_go_wrong_goes_to_stderr_unless_quiet(root: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other/libcudnn.so.9").touch()
@@ -143,7 +154,7 @@ def test_questions_without_an_answer(root: Path, words: tuple[str, ...], code: i
     [
         pytest.param("./nowhere", 3, "no record here", id="nothing-there"),
         pytest.param("./root", 3, "no record here", id="no-prefix"),
-        pytest.param("9.26.0", 3, "9.26.0 is not installed like that", id="other-label"),
+        pytest.param("9.26.0", 3, "9.26.0 is not installed; `list --installed`", id="other-label"),
         pytest.param("nine", 2, "nine", id="neither"),
         pytest.param("./root/cudnn/9.27.0/cudnn_samples/source", 3, "cannot serve cmake", id="samples"),
     ],

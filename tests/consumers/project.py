@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from consumers.tools import ran
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["PRINTS_VERSION", "Project"]
+    from cudnn_redist import Prefix
+
+__all__ = ["APP", "PRINTS_VERSION", "Project", "moved"]
 
 PRINTS_VERSION = """\
 #include <cudnn.h>
@@ -20,6 +23,17 @@ int main(void) {
     return cudnnGetVersion() != CUDNN_VERSION;
 }
 """
+APP = """
+find_package({name} REQUIRED CONFIG)
+add_executable(app main.c)
+target_link_libraries(app PRIVATE {target})
+"""
+
+
+def moved(prefix: Prefix, to: Path) -> Path:
+    """Return a copy of a prefix in another place, which is all that a consumer of it is given."""
+    shutil.copytree(prefix.path, to, symlinks=True)
+    return to
 
 
 class Project:

@@ -6,8 +6,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from consumers.made import JIT_PARTS, PARTS, headers, linux, static
-from consumers.project import Project
+from consumers.made import JIT_PARTS, PARTS, headers, static
+from consumers.project import APP, Project, moved
 from consumers.tools import ran
 
 if TYPE_CHECKING:
@@ -16,20 +16,8 @@ if TYPE_CHECKING:
     from consumers.conftest import Install
 
     from cudnn_redist import Prefix
-
 SPELLINGS = ("cudnn", "cuDNN", "CUDNN", "CuDNN")
-APP = """
-find_package({name} REQUIRED CONFIG)
-add_executable(app main.c)
-target_link_libraries(app PRIVATE {target})
-"""
 VERSION = "version 92700\n"
-
-
-def moved(prefix: Prefix, to: Path) -> Path:
-    """Return a copy of a prefix in another place, which is all that a consumer of it is given."""
-    shutil.copytree(prefix.path, to, symlinks=True)
-    return to
 
 
 def test_one_project_finds_it_under_every_spelling_at_once(whole: Prefix, tmp_path: Path) -> None:
@@ -100,6 +88,27 @@ def test_it_goes_beside_the_module_of_cudnn_frontend(
     assert project.run() == VERSION
 
 
+OF_A_FILE = (
+    "add_library(mine SHARED IMPORTED)\nset_target_properties(mine PROPERTIES IMPORTED_LOCATION {library})\n"
+)
+OF_NONE = "add_library(mine INTERFACE)\ntarget_link_libraries(mine INTERFACE {library})\n"
+
+
+@pytest.mark.parametrize("made", [OF_A_FILE, OF_NONE], ids=["of-a-file", "of-none"])
+def test_it_goes_beside_a_target_that_is_an_alias(whole: Prefix, tmp_path: Path, made: str) -> None:
+    text = (
+        made.format(library=whole.lib_dir / "libcudnn.so.9.27.0") + "add_library(CUDNN::cudnn ALIAS mine)\n"
+    )
+    text += "find_package(CUDNN REQUIRED CONFIG)\n" + APP.format(
+        name="cudnn", target="CuDNN::CuDNN cuDNN::cuDNN"
+    )
+    text += "target_include_directories(app PRIVATE ${cudnn_INCLUDE_DIRS})\n"
+    project = Project(tmp_path / "p", text)
+    project.configure(env=whole.env("cmake"))
+    project.build()
+    assert project.run() == VERSION
+
+
 def test_another_cudnn_that_the_project_has_found_is_not_mixed_with_it(
     whole: Prefix, tmp_path: Path, search: Path
 ) -> None:
@@ -110,104 +119,6 @@ def test_another_cudnn_that_the_project_has_found_is_not_mixed_with_it(
     )
     told = " ".join(said.split())
     assert f"CUDNN::cudnn is already {other}/lib/libcudnn.so.9.27.0, which is not of {whole.path}" in told
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        pytest.param("", True, id="any"),
-        pytest.param("9", True, id="major"),
-        pytest.param("9.20", True, id="older"),
-        pytest.param("9.27.0.42", True, id="same"),
-        pytest.param("9.27 EXACT", True, id="exact-short"),
-        pytest.param("9.27.0.42 EXACT", True, id="exact"),
-        pytest.param("9.10...9.30", True, id="range"),
-        pytest.param("8...<10", True, id="range-over-majors"),
-        pytest.param("9.28", False, id="newer"),
-        pytest.param("8", False, id="another-major"),
-        pytest.param("9.2 EXACT", False, id="exact-other"),
-        pytest.param("9.10...<9.27.0.42", False, id="range-before"),
-        pytest.param("9.10...9.26", False, id="range-up-to-older"),
-        pytest.param("9.28...10", False, id="range-after"),
-    ],
-)
-def test_versions(whole: Prefix, tmp_path: Path, asked: str, *, found: bool) -> None:
-    text = f'find_package(cudnn {asked} QUIET CONFIG)\nmessage(STATUS "found=${{cudnn_FOUND}}")\n'
-    said = Project(tmp_path / "p", text, languages="NONE").configure(env=whole.env("cmake"))
-    assert f"found={int(found)}\n" in said
-
-
-def test_the_prefix_for_the_machine_that_is_built_for_is_taken(
-    whole: Prefix, install_release: Install, tmp_path: Path
-) -> None:
-    libraries = {**headers(), **linux(tmp_path / "work", ("graph",))}
-    arm = install_release(libraries, platform="linux-sbsa")
-    text = 'find_package(cudnn REQUIRED CONFIG)\nmessage(STATUS "config ${cudnn_CONFIG}")\n'
-    both = {"CMAKE_PREFIX_PATH": f"{whole.path}:{arm.path}"}
-    for processor, prefix in {"aarch64": arm, "x86_64": whole}.items():
-        said = Project(tmp_path / processor, text, languages="NONE").configure(
-            "-DCMAKE_SYSTEM_NAME=Linux", f"-DCMAKE_SYSTEM_PROCESSOR={processor}", env=both
-        )
-        assert f"config {prefix.path}/lib/cmake/cudnn/cudnn-config.cmake" in said
-    said = Project(tmp_path / "none", text, languages="NONE").configure(
-        "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=riscv64", env=both, fails=True
-    )
-    assert "version: 9.27.0.42 (linux-sbsa)" in said
-
-
-INSTALLED = (
-    APP
-    + """
-install(TARGETS app DESTINATION bin)
-cudnn_install_runtime(app {options})
-"""
-)
-
-
-@pytest.mark.parametrize(
-    ("options", "below"),
-    [
-        ("", "lib"),
-        ("DESTINATION bin", "bin"),
-        ("DESTINATION lib/third party COMPONENT cudnn", "lib/third party"),
-    ],
-    ids=["default", "beside", "own-place"],
-)
-def test_an_installed_program_needs_the_prefix_no_more(
-    whole: Prefix, tmp_path: Path, options: str, below: str
-) -> None:
-    tree = moved(whole, tmp_path / "tree")
-    options = options.replace("lib/third party", '"lib/third party"')
-    project = Project(tmp_path / "p", INSTALLED.format(name="cudnn", target="CUDNN::cudnn", options=options))
-    project.configure(env={"CMAKE_PREFIX_PATH": str(tree)})
-    project.build()
-    project.install(tmp_path / "out")
-    shutil.rmtree(tree)
-
-    there = {path.name for path in (tmp_path / "out" / below).iterdir()} - {"app"}
-    names = ["libcudnn", *(f"libcudnn_{part}" for part in PARTS)]
-    assert there == {f"{name}.so.9{rest}" for name in names for rest in ("", ".27.0")}
-    assert ran(tmp_path / "out/bin/app") == VERSION
-
-
-def test_a_library_looks_beside_itself(whole: Prefix, tmp_path: Path) -> None:
-    text = INSTALLED.format(name="cudnn", target="CUDNN::cudnn", options="")
-    text = text.replace("add_executable(app main.c)", "add_library(app SHARED main.c)")
-    text = text.replace("install(TARGETS app DESTINATION bin)", "install(TARGETS app DESTINATION lib)")
-    project = Project(tmp_path / "p", text)
-    project.configure(env=whole.env("cmake"))
-    project.build()
-    project.install(tmp_path / "out")
-    assert "[$ORIGIN]" in ran("readelf", "-d", tmp_path / "out/lib/libapp.so")
-
-
-@pytest.mark.parametrize("words", ["nope", "app DEST lib"], ids=["no-target", "unknown-word"])
-def test_installing_for_what_is_no_target_is_an_error(whole: Prefix, tmp_path: Path, words: str) -> None:
-    text = INSTALLED.format(name="cudnn", target="CUDNN::cudnn", options="").replace(
-        "runtime(app )", f"runtime({words})"
-    )
-    said = Project(tmp_path / "p", text).configure(env=whole.env("cmake"), fails=True)
-    assert "cudnn_install_runtime: <target> [DESTINATION <dir>]" in " ".join(said.split())
 
 
 STATIC = """
@@ -257,7 +168,7 @@ def test_headers_alone_can_be_compiled_against(headers_only: Prefix, tmp_path: P
     project.configure(env=headers_only.env("cmake"))
     project.build()
     assert list(project.build_dir.glob("libapp.a"))
-    text = INSTALLED.format(name="cudnn", target="CUDNN::cudnn", options="")
+    text = APP.format(name="cudnn", target="CUDNN::cudnn") + "cudnn_install_runtime(app)\n"
     said = Project(tmp_path / "q", text).configure(env=headers_only.env("cmake"), fails=True)
     assert "with libraries to run" in " ".join(said.split())
 

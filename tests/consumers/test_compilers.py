@@ -76,7 +76,7 @@ def test_a_compiler_and_the_loader_find_it_by_their_variables(
 
 def test_the_link_line_of_a_torch_extension(whole: Prefix, source: Path, tmp_path: Path) -> None:
     """torch.utils.cpp_extension looks in lib64 alone."""
-    (home,) = whole.env("torch-extension").values()
+    home = whole.env("torch-extension")["CUDNN_HOME"]
     ran("gcc", source, "-o", tmp_path / "app", f"-I{home}/include", f"-L{home}/lib64", "-lcudnn")
     assert ran(tmp_path / "app", env=whole.env("loader")) == VERSION
 

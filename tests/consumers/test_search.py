@@ -60,6 +60,23 @@ def test_the_whole_set_is_found(whole: Prefix, searched: Search, consumer: str) 
     assert len(found) == (9 if RULES[consumer] in ("onnxruntime", "cudnn_frontend") else 2)
 
 
+LISTS_OF_CMAKE = ("CMAKE_INCLUDE_PATH", "CMAKE_LIBRARY_PATH")
+
+
+@pytest.mark.parametrize("consumer", RULES)
+def test_lists_that_cmake_looks_at_first_do_not_win(
+    whole: Prefix, searched: Search, tmp_path: Path, consumer: str
+) -> None:
+    """As the modules of a cluster set them."""
+    shutil.copytree(whole.path, tmp_path / "other", symlinks=True)
+    before = {
+        name: str(tmp_path / "other" / sub)
+        for name, sub in zip(LISTS_OF_CMAKE, ("include", "lib"), strict=True)
+    }
+    found = searched(RULES[consumer], env={**before, **whole.env(consumer, before)})
+    assert are_of(found, whole)
+
+
 @pytest.mark.parametrize("consumer", RULES)
 def test_an_environment_full_of_another_cudnn_does_not_win(
     whole: Prefix, searched: Search, tmp_path: Path, consumer: str
@@ -71,6 +88,8 @@ def test_an_environment_full_of_another_cudnn_does_not_win(
         **dict.fromkeys(roots, str(other)),
         "CUDNN_INCLUDE_PATH": str(other / "include"),
         "CUDNN_LIBRARY_PATH": str(other / "lib"),
+        "CUDNN_INCLUDE_DIR": str(other / "include"),
+        "CUDNN_LIBRARY": str(other / "lib"),
     }
     found = searched(RULES[consumer], env={**before, **whole.env(consumer, before)})
     assert are_of(found, whole)

@@ -50,7 +50,16 @@ def test_a_program_links_and_its_dlls_are_installed_beside_it(
     assert prefix.verify() == ()
 
 
-def test_windows_on_arm_is_configured(install_release: Install, tmp_path: Path) -> None:
+# Visual Studio on another host: CMake keeps the host's name, and has that of the compiler beside it.
+VISUAL_STUDIO = ("-DCMAKE_SYSTEM_PROCESSOR=AMD64", "-DMSVC_C_ARCHITECTURE_ID=ARM64")
+
+
+@pytest.mark.parametrize(
+    "machine", [("-DCMAKE_SYSTEM_PROCESSOR=ARM64",), VISUAL_STUDIO], ids=["arm", "cross"]
+)
+def test_windows_on_arm_is_configured(
+    install_release: Install, tmp_path: Path, machine: tuple[str, ...]
+) -> None:
     """No compiler of Debian's links for it; the targets and their locations are what can be looked at."""
     names = {f"bin/arm64/{name}": File(b"MZ") for name in DLLS}
     names |= {f"lib/arm64/{name}.lib": File(b"!<arch>\n") for name in ("cudnn", "cudnn_graph", "cudnn_ops")}
@@ -62,8 +71,8 @@ get_target_property(dll CUDNN::cudnn_ops IMPORTED_LOCATION)
 get_target_property(lib CUDNN::cudnn_ops IMPORTED_IMPLIB)
 message(STATUS "told ${dll} ${lib} ${cuDNN_RUNTIME_FILES}")
 """
-    machine = ("-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_SYSTEM_PROCESSOR=ARM64")
-    said = Project(tmp_path / "p", text, languages="NONE").configure(*machine, env=prefix.env("cmake"))
+    words = ("-DCMAKE_SYSTEM_NAME=Windows", *machine)
+    said = Project(tmp_path / "p", text, languages="NONE").configure(*words, env=prefix.env("cmake"))
     shipped = ";".join(sorted(f"{prefix.path}/bin/arm64/{name}" for name in DLLS))
     dll, lib = prefix.path / "bin/arm64/cudnn_ops64_9.dll", prefix.path / "lib/arm64/cudnn_ops.lib"
     assert f"told {dll} {lib} {shipped}\n" in said

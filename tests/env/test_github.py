@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from env.described import linux, nothing_there, windows
 
+from cudnn_redist import errors
 from cudnn_redist.env.github import github_lines
 from cudnn_redist.env.variables import environment_for
 
@@ -21,3 +23,12 @@ def test_what_belongs_to_path_goes_to_the_file_of_paths() -> None:
     found = environment_for(facts, "loader", {"PATH": r"C:\Windows"}, look=nothing_there, separator=";")
     lines = github_lines(found, facts)
     assert (lines["GITHUB_ENV"], lines["GITHUB_PATH"]) == ((), (r"C:\p\bin\x64",))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_line_break_in_a_list_writes_no_line_of_its_own(end: str) -> None:
+    facts = linux()
+    before = {"LD_LIBRARY_PATH": f"/a{end}LD_PRELOAD=/evil.so"}
+    found = environment_for(facts, "loader", before, look=nothing_there, separator=":")
+    with pytest.raises(errors.UsageError, match="LD_LIBRARY_PATH has a line break, which GITHUB_ENV cannot"):
+        github_lines(found, facts)

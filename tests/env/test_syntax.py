@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import string
 import subprocess
 
 import pytest
@@ -22,6 +23,7 @@ ODD = [
     "/semi;amp&pipe|hash#star*",
     "/-dash ~tilde !bang ^hat",
     "/ümlaut",
+    "/two\nlines",
     "",
 ]
 
@@ -62,10 +64,21 @@ def test_fish_keeps_a_list_as_one_value_for_programs() -> None:
     assert run("fish", "--no-config", "-c", f"{text}\nprintenv LD_LIBRARY_PATH") == "/p/lib:/a b\n"
 
 
-@pytest.mark.parametrize("value", [value for value in ODD if "'" not in value])
+@pytest.mark.parametrize("value", [value for value in ODD if not {"'", "\n"} & set(value)])
 def test_a_dotenv_file_says_the_same_to_a_shell(value: str) -> None:
     script = 'set -a; eval "$1"; printenv CUDNN_PATH'
     assert run("sh", "-c", script, "-", shell_text(setting(value), "dotenv")) == f"{value}\n"
+
+
+def test_a_dotenv_file_quotes_all_that_a_shell_would_take_for_more_than_itself() -> None:
+    values = [f"/a{mark}b" for mark in string.punctuation if mark != "'"]
+    settings = tuple(
+        Setting(name=f"V{place}", value=value, added=value) for place, value in enumerate(values)
+    )
+    text = shell_text(Environment(settings=settings), "dotenv")
+    script = 'set -a; eval "$1"; shift; printenv "$@"'
+    names = [each.name for each in settings]
+    assert run("sh", "-c", script, "-", text, *names).splitlines() == values
 
 
 @pytest.mark.parametrize(
@@ -85,7 +98,14 @@ def test_shells_that_are_not_here_by_their_rules(shell: str, value: str, line: s
     assert shell_text(setting(value), shell) == line
 
 
-@pytest.mark.parametrize(("shell", "value"), [("cmd", '/a"b'), ("dotenv", "/a'b")])
+@pytest.mark.parametrize(
+    ("shell", "value"),
+    [
+        ("cmd", '/a"b'),
+        ("dotenv", "/a'b"),
+        *((shell, f"/a{end}X=1") for shell in ("cmd", "dotenv") for end in "\n\r"),
+    ],
+)
 def test_what_a_syntax_cannot_hold_is_refused(shell: str, value: str) -> None:
     with pytest.raises(errors.UsageError, match="cannot hold") as raised:
         shell_text(setting(value), shell)

@@ -28,7 +28,7 @@ def environment(
     ("consumer", "variables"),
     [
         ("torch", {"CUDNN_ROOT": "/p"}),
-        ("torch-extension", {"CUDNN_HOME": "/p"}),
+        ("torch-extension", {"CUDNN_HOME": "/p", "CUDNN_LIBRARY": "/p/lib/libcudnn.so"}),
         ("jax", {"LD_LIBRARY_PATH": "/p/lib"}),
         ("xla", {"LOCAL_CUDNN_PATH": "/p"}),
         ("tensorflow", {"LOCAL_CUDNN_PATH": "/p", "CUDNN_INSTALL_PATH": "/p"}),
@@ -61,7 +61,7 @@ def test_the_table_above_has_every_consumer() -> None:
         ("loader", {"PATH": r"C:\p\bin\x64"}),
         ("compiler", {"INCLUDE": r"C:\p\include", "LIB": r"C:\p\lib\x64"}),
         ("onnxruntime", {"CUDNN_HOME": r"C:\p", "CUDNN_PATH": r"C:\p"}),
-        ("torch-extension", {"CUDNN_HOME": r"C:\p"}),
+        ("torch-extension", {"CUDNN_HOME": r"C:\p", "CUDNN_LIBRARY": r"C:\p\lib\x64\cudnn.lib"}),
     ],
 )
 def test_windows(consumer: str, variables: dict[str, str]) -> None:
@@ -96,6 +96,12 @@ def test_lists_begin_with_the_prefix_and_hold_nothing_twice(before: str, after: 
         ),
         pytest.param(
             "onnxruntime", {"CMAKE_PREFIX_PATH": "/o"}, {"CMAKE_PREFIX_PATH": "/p:/o"}, id="before-hints"
+        ),
+        pytest.param(
+            "cudnn-frontend",
+            {"CMAKE_LIBRARY_PATH": "/o"},
+            {"CMAKE_LIBRARY_PATH": "/p/lib:/o"},
+            id="before-hints-too",
         ),
         pytest.param("transformer-engine", {"CUDNN_HOME": "/o"}, {"CUDNN_HOME": "/p"}, id="run-time"),
         pytest.param("torch", {"CUDNN_ROOT_DIR": "/o"}, {"CUDNN_ROOT_DIR": "/p"}, id="deprecated"),
@@ -223,6 +229,13 @@ WHEEL = "/v/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9"
             id="C83-second-in-the-list",
         ),
         pytest.param("cmake", {"CMAKE_PREFIX_PATH": "/o"}, "/o/include/cudnn.h", "in /o", id="cmake-list"),
+        pytest.param(
+            "onnxruntime",
+            {"CMAKE_INCLUDE_PATH": "/o"},
+            "/o/cudnn.h",
+            "leads to another cuDNN, in /o",
+            id="cmake-include",
+        ),
         pytest.param("compiler", {"CPATH": "/o[1]"}, "/o[1]/cudnn.h", "in /o[1]", id="odd-name"),
     ],
 )

@@ -28,6 +28,7 @@ def test_it_fills_the_directory_from_the_archive_of_its_architecture(
     assert done.returncode == 0, done.stderr
     assert (builder.prefix / "lib/libcudnn.so").resolve().name == "libcudnn.so.9.27.0"
     assert (builder.prefix / "include/cudnn.h").is_file()
+    assert (builder.prefix / "lib64").readlink().name == "lib"
     assert [path.name for path in builder.cache.iterdir()] == [exports.entry()["sha256"]]
 
 

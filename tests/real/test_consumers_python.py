@@ -69,8 +69,8 @@ def test_an_extension_of_torch_is_compiled_and_linked_against_it(
 
 
 def test_collect_env_of_torch_names_it(real_whole: Prefix, torch_site: Path) -> None:
-    env = {"CUDNN_LIBRARY": str(real_whole.lib_dir / "libcudnn.so.9")}
-    assert python(COLLECT, torch_site, env) == str((real_whole.lib_dir / "libcudnn.so.9").resolve())
+    found = python(COLLECT, torch_site, real_whole.env("torch-extension"))
+    assert found == str((real_whole.lib_dir / "libcudnn.so.9").resolve())
 
 
 def test_cuda_pathfinder_finds_headers_and_library(

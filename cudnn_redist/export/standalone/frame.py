@@ -34,7 +34,7 @@ class _Carried(importlib.abc.InspectLoader, importlib.abc.MetaPathFinder):
         self,
         fullname: str,
         path: Sequence[str] | None,  # noqa: ARG002 - the import system's own
-        target: ModuleType | None = None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002 - the same
     ) -> ModuleSpec | None:
         package, _, name = fullname.partition(".")
         if package != _PACKAGE or name not in MODULES:

@@ -9,9 +9,10 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, BinaryIO, Final
 
-from ...blame import reported
+from ...blame import reported, tell_next
 from ...digest import Judge
 from ...errors import (
     ArchiveWithdrawn,
@@ -37,21 +38,21 @@ _MAY_PASS: Final = (408, 416, 425, 429, 500, 502, 503, 504)
 _RANGE: Final = re.compile(r"bytes ([0-9]+)-")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
     """How often a request is tried again, after how many seconds, and for how many a silent server is waited for."""
 
-    def __init__(self, *, retries: int = 5, pause: float = 0.5, stall: float = 30.0) -> None:
-        self.retries = retries
-        self.pause = pause
-        self.stall = stall
+    retries: int = 5
+    pause: float = 0.5
+    stall: float = 30.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Got:
     """What was got: the archive's size in bytes, and where it came from."""
 
-    def __init__(self, size: int, origin: str) -> None:
-        self.size = size
-        self.origin = origin
+    size: int
+    origin: str
 
 
 def get(
@@ -68,7 +69,7 @@ def get(
     failures: list[RedistError] = []
     for url in archive.urls:
         if failures:
-            log.warning("%s; trying the next source", failures[-1])
+            tell_next(failures[-1])
         try:
             return _Getting(archive, url, file, patience, landed).run()
         except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
@@ -107,7 +108,7 @@ class _Getting:
             log.info("%s; again from the start", error)
             self._restart()
             self._get_all()
-        return Got(self._judge.received, self._where)
+        return Got(size=self._judge.received, origin=self._where)
 
     def _get_all(self) -> None:
         if is_local(self._url):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from ...errors import ArchiveError, LockMismatch, NotInstalled, PrefixError
+from ...errors import ArchiveError, LockMismatch
 from ...prefix.ground import require_apart, require_movable, require_ours
 from ...prefix.installed import Prefix
 from ...prefix.publish import Stage
@@ -80,13 +80,8 @@ class Installation:
 
     def _standing(self, archive: PlannedArchive) -> Prefix | None:
         """Return the sound prefix that makes installing unnecessary."""
-        if self.force:
-            return None
-        try:
-            prefix = Prefix.open(archive.prefix)
-        except (NotInstalled, PrefixError):
-            return None
-        if not prefix.looks_whole():
+        prefix = None if self.force else Prefix.whole_at(archive.prefix)
+        if prefix is None:
             return None
         found, same_parts = prefix.record.archive_sha256, prefix.record.parts == archive.parts
         if found == archive.sha256 and same_parts:
