@@ -3,11 +3,13 @@
     python examples/quickstart.py [FOLDER]
 
 Two small releases, packed and described as NVIDIA does it, are served on this machine's loopback, and fetched
-from there as from NVIDIA: leave out ``sources=`` and the same calls bring the real cuDNN.
+from there as from NVIDIA: leave out ``sources=`` and the same calls bring the real cuDNN. They stay in FOLDER (a
+temporary one, if none is given), for the command to be tried on.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile  # noqa: TID251  a demonstration of a few hundred kilobytes
 from pathlib import Path
@@ -23,12 +25,17 @@ from cudnn_redist import errors, fetch, plan
 
 def main() -> None:
     """Plan, fetch, fetch again, verify, and see a damaged archive refused."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()).absolute()
     tree = RedistTree(folder / "published")
     tree.add_release("9.26.0")
     tree.add_release("9.27.0")
     with RedistServer(tree.path) as server:
         show(server, folder / "installed")
+    print("7. Try the command on the same releases.")
+    command = [sys.executable, "-m", "cudnn_redist"]
+    print(f"   {shlex.join([*command, 'list', '9.27.0', '--source', str(tree.path)])}")
+    words = ["fetch", "9.26.0", "--source", str(tree.path), "--root", str(folder / "installed")]
+    print(f"   {shlex.join([*command, *words])}")
 
 
 def show(server: RedistServer, root: Path) -> None:
@@ -65,8 +72,9 @@ def show(server: RedistServer, root: Path) -> None:
     print(f"   still the only prefix: {installed == [prefix.path]}")
 
     print("6. Use it.")
-    print(f"   cc -I{prefix.include_dir} app.c -L{prefix.lib_dir} -lcudnn")
-    print(f"   cmake -DCMAKE_PREFIX_PATH={prefix.path} ...")
+    include, lib = (shlex.quote(str(each)) for each in (prefix.include_dir, prefix.lib_dir))
+    print(f"   cc -I{include} app.c -L{lib} -lcudnn")
+    print(f"   cmake -DCMAKE_PREFIX_PATH={shlex.quote(str(prefix.path))} ...")
 
 
 if __name__ == "__main__":

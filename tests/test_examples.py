@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def run(name: str, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    name: str, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLES / name), *words]
     return subprocess.run(
-        command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+        command, env={**os.environ, **(env or {})}, cwd=cwd, capture_output=True, text=True, check=False
     )
 
 
@@ -37,6 +39,21 @@ def test_quickstart_fetches_refetches_verifies_and_refuses(tmp_path: Path) -> No
     assert "nothing differs" in done.stdout
     assert "exit code 5" in done.stdout
     assert "still the only prefix: True" in done.stdout
+
+
+def test_quickstart_in_a_relative_folder_again_and_the_commands_that_it_shows(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = run("quickstart.py", "a folder", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "still the only prefix: True" in done.stdout
+    shown = done.stdout.partition("\n7. ")[2].splitlines()[1:]
+    listed, fetched = (
+        subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
+        for line in shown
+    )
+    assert "linux-x86_64" in listed.stdout
+    prefix = Path(fetched.stdout.strip())
+    assert prefix.is_relative_to(tmp_path / "a folder" / "installed" / "cudnn" / "9.26.0")
 
 
 def test_ci_script_exports_the_prefix(redist_server: RedistServer, tmp_path: Path) -> None:

@@ -134,11 +134,16 @@ def test_every_variable_is_one_that_the_code_reads() -> None:
     told = set(re.findall(r"`(CUDNN_REDIST_\w+)`", README))
     code = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "cudnn_redist").rglob("*.py"))
     assert told == set(re.findall(r"CUDNN_REDIST_\w+", code))
+    table = README.partition("| variable | stands for |")[2].partition("\n\n")[0]
+    assert {*re.findall(r'environ(?:\.get\(|\[)"(NETRC|CUDNN_REDIST_\w+)"', code)} <= set(
+        re.findall(r"`(\w+)`", table)
+    )
 
 
 def test_every_file_that_readme_names_is_there() -> None:
-    named = set(re.findall(r"`((?:examples|tests)/[\w/.]+|[A-Z]+\.md)`", README))
-    assert {str(path.relative_to(PROJECT)) for path in (PROJECT / "examples").glob("*.py")} <= named
+    named = set(re.findall(r"`((?:examples|tests)/[\w/.-]+|[A-Z]+\.md)`", README))
+    examples = {path.name for path in (PROJECT / "examples").iterdir() if path.name != "__pycache__"}
+    assert examples == {name.split("/")[1] for name in named if name.startswith("examples/")}
     assert [name for name in named if not (PROJECT / name).exists()] == []
 
 

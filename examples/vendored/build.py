@@ -1,6 +1,6 @@
 """For a project that brings its tools along: cudnn_redist is a copy in third_party/_vendor, and nothing is installed.
 
-The copy needs httpx, pydantic, platformdirs, tqdm, truststore and zstandard. Where there are none of these, or an older
+The copy needs certifi, httpx, platformdirs, pydantic, tqdm, truststore and zstandard. Where these are not, or an older
 Python, vendor one file instead:
 
     cudnn-redist export python --lock cudnn-redist.lock > third_party/install_cudnn.py
