@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
+from typing import TypedDict
 
 from .errors import UsageError
 from .host import Machine, find_toolkit, host_platform
@@ -18,6 +19,7 @@ __all__ = [
     "LATEST",
     "MAIN_PRODUCT",
     "Ask",
+    "Choices",
     "ask",
     "parse_label",
     "plain_component",
@@ -28,7 +30,18 @@ __all__ = [
 LATEST = "latest"
 MAIN_PRODUCT = "cudnn"
 _LABEL_PARTS = 3
+_FILE = re.compile(r"[/\\]|\.(?:xz|zst|gz|zip|whl)$")
 _PRODUCT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class Choices(TypedDict):
+    """What ``ask`` and all that hands on to it take, by their names: which product, and what of a release."""
+
+    product: str | None
+    component: str | Sequence[str] | None
+    platform: str | Sequence[str] | None
+    cuda: str | Sequence[str] | None
+    parts: str | Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +97,7 @@ def ask(
         )
     )
     return Ask(
-        product=plain_product(MAIN_PRODUCT if product is None else product),
+        product=plain_product(product),
         label=wanted,
         queries=queries,
         channel=channel,
@@ -95,13 +108,20 @@ def parse_label(text: object) -> ReleaseLabel | None:
     """Read a full or partial label; ``None`` stands for the latest. Raises ``UsageError``."""
     if not isinstance(text, str):
         raise UsageError(f"{text!r:.60} where a text such as '9.27.0' is needed", phase="label")
-    return None if text == LATEST else ReleaseLabel.parse(text)
+    if text == LATEST:
+        return None
+    try:
+        return ReleaseLabel.parse(text)
+    except UsageError as error:
+        error.cause += f", or {LATEST}; a file is for `adopt`" if _FILE.search(text) else f", or {LATEST}"
+        raise
 
 
-def plain_product(name: str) -> str:
-    """Return a product's name, which becomes a directory and a part of URLs, or raise ``UsageError``."""
-    if not _PRODUCT.fullmatch(name):
-        raise UsageError(f"{name!r} is no product name: small letters, digits, - and _ only")
+def plain_product(name: object) -> str:
+    """Return a product's name (cudnn without one): a directory and a part of URLs. ``UsageError`` where it is none."""
+    name = MAIN_PRODUCT if name is None else name
+    if not isinstance(name, str) or not _PRODUCT.fullmatch(name):
+        raise UsageError(f"{name!r:.60} is no product name: small letters, digits, - and _ only")
     return name
 
 

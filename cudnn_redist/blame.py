@@ -1,36 +1,75 @@
-"""Which of several failures to report when no source gave an archive, and what to say with it. Pure."""
+"""Which of several sources' failures to report, what to say with it, and what is told of the others on the way."""
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from .errors import ArchiveWithdrawn, IntegrityError
+from .errors import ArchiveWithdrawn, IntegrityError, OfflineError, TransferError, TransientTransferError
+from .notes import log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .errors import RedistError
+    from .locations import Folder
     from .planner import PlannedArchive
 
-__all__ = ["deciding", "reported"]
+__all__ = ["Failures", "deciding", "reported", "tell_next"]
+
+
+class Failures:
+    """What went wrong at some folders while others were still to be asked for a manifest."""
+
+    def __init__(self) -> None:
+        self._first: RedistError | None = None
+        self._lost: set[str] = set()
+
+    def note(self, error: RedistError, folder: Folder) -> None:
+        """Remember an error; a source that does not answer is not asked for its other folders."""
+        if self._first is None:
+            self._first = error
+        else:
+            log.warning("%s", error)
+        if isinstance(error, (TransientTransferError, OfflineError)):
+            self._lost.add(folder.tree)
+
+    def has_lost(self, folder: Folder) -> bool:
+        """Whether the folder's source did not answer."""
+        return folder.tree in self._lost
+
+    def raise_first(self) -> None:
+        """Raise the first error, if there was one: a source that failed may have what no other has."""
+        if self._first is not None:
+            raise self._first
+
+
+def tell_next(failure: RedistError) -> None:
+    """Tell of a failure before the next source is tried: while there are others, one without the archive is no news."""
+    told = log.info if isinstance(failure, ArchiveWithdrawn) else log.warning
+    told("%s; trying the next source", failure)
 
 
 def deciding(failures: Sequence[RedistError]) -> RedistError:
-    """Return the failure that counts: the first, but that a source has no such archive is the least of the reasons."""
+    """Return the failure that counts: the first; that a source has no such archive counts last."""
     return next((each for each in failures if not isinstance(each, ArchiveWithdrawn)), failures[0])
 
 
 def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> RedistError:
     """Return the error for an archive that every source failed to give, one failure each, in their order.
 
-    The deciding one, to which what was wanted is added where it is gone (C41), and the manifest that made the promise
-    where the bytes break it (C07).
+    The deciding one, to which what was wanted is added where it is gone or forbidden (C41), and the manifest that made
+    the promise where the bytes break it (C07).
     """
     failure = deciding(failures)
     told: RedistError = failure
+    wanted = f"{archive.component} {archive.label} for {archive.platform}"
     if isinstance(failure, ArchiveWithdrawn):
-        wanted = f"{archive.component} {archive.label} for {archive.platform}"
         told = ArchiveWithdrawn(f"{failure.cause}: {wanted}", phase=failure.phase, where=failure.where)
+    elif isinstance(failure, TransferError) and failure.status == HTTPStatus.FORBIDDEN:
+        told = TransferError(
+            f"{failure.cause}: {wanted}", phase=failure.phase, where=failure.where, status=failure.status
+        )
     elif isinstance(failure, IntegrityError):
         told = type(failure)(
             f"{failure.cause}; promised by the manifest{_dated(archive)} with sha256 {archive.manifest_sha256}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .asking import ask, parse_label
+from .asking import Choices, ask, parse_label
 from .channel import channels_of
 from .errors import UsageError
 from .opening import channel_folders, opened
@@ -65,7 +65,7 @@ def manifest(
     channel: str | None = None,
     transfer: TransferOptions | None = None,
 ) -> Manifest:
-    """Return the manifest of a label; the arguments are those of ``plan``."""
+    """Return the manifest of a label; the arguments are those of ``plan``, and so are the errors."""
     wanted = parse_label(label)
     with opened(product, sources, channel=channel, root=root, transfer=transfer) as resolver:
         return resolver.manifest(wanted, refresh=refresh, pin=manifest_sha256).manifest
@@ -106,6 +106,7 @@ def plan(
     """
     if offline:
         transfer = replace(transfer or TransferOptions(), offline=True)
+    choices = Choices(product=product, component=component, platform=platform, cuda=cuda, parts=parts)
     if lock is not None:
         from .locking.locked import locked_plans
 
@@ -113,38 +114,15 @@ def plan(
             raise UsageError(
                 "a lock says which manifest counts: refresh, manifest_sha256 and channel have no place beside it"
             )
-        return _only_plan(
-            locked_plans(
-                lock,
-                label,
-                product=product,
-                component=component,
-                platform=platform,
-                cuda=cuda,
-                parts=parts,
-                sources=sources,
-                root=root,
-                unchanged=locked,
-                transfer=transfer,
-            )
+        made = locked_plans(
+            lock, label, **choices, sources=sources, root=root, unchanged=locked, transfer=transfer
         )
+        return _only_plan(made)
     if label is None or locked:
         raise UsageError("a label is needed, or a lock" if label is None else "locked needs a lock")
+    asked = ask(label, **choices, channel=channel)
     return plan_asked(
-        ask(
-            label,
-            product=product,
-            component=component,
-            platform=platform,
-            cuda=cuda,
-            parts=parts,
-            channel=channel,
-        ),
-        sources=sources,
-        root=root,
-        refresh=refresh,
-        manifest_sha256=manifest_sha256,
-        transfer=transfer,
+        asked, sources=sources, root=root, refresh=refresh, manifest_sha256=manifest_sha256, transfer=transfer
     )
 
 
@@ -177,6 +155,7 @@ def plan_asked(
             elsewhere=resolver.elsewhere(),
         )
     reasons = made.reasons
-    if asked.label is not None and resolved.label != asked.label:
+    # What a partial label stands for was told as it was found.
+    if asked.label is not None and resolved.label != asked.label and not asked.label.is_partial:
         reasons = (f"label {asked.label}: release {resolved.label}", *reasons)
     return replace(made, reasons=reasons, from_kept=resolved.kept, pinned=manifest_sha256 is not None)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from .blame import reported
+from .blame import reported, tell_next
 from .digest import Judge
 from .errors import (
     ArchiveError,
@@ -26,7 +26,7 @@ from .locations import is_local, redacted
 from .notes import log
 from .prefix.space import disk_errors
 from .source.download import Download, Rewound, Stopped
-from .source.follow import FileReader, Follower
+from .source.follow import FileReader, Follower, SourceReader
 from .source.partial import Partial, discard_partials
 from .source.store import ArchiveStore
 from .unpack import Unpacked, UnpackOptions, unpack, unpack_zip
@@ -101,7 +101,7 @@ class Delivery:
         try:
             with file:
                 return self._from_file(file, store.path(sha256), archive, stage)
-        except IntegrityError as error:
+        except (IntegrityError, TransferError) as error:
             log.warning("the stored archive is not what it was and is replaced: %s", error)
             store.discard(sha256)
             stage.clear()
@@ -112,9 +112,7 @@ class Delivery:
         failures: list[RedistError] = []
         for url in archive.urls:
             if failures:
-                # That one place has no such archive is no news while there are others.
-                told = log.info if isinstance(failures[-1], ArchiveWithdrawn) else log.warning
-                told("%s; trying the next source", failures[-1])
+                tell_next(failures[-1])
                 stage.clear()
             try:
                 return self._from_source(url, archive, stage)
@@ -140,7 +138,7 @@ class Delivery:
     def _from_file(self, file: BinaryIO, where: object, archive: PlannedArchive, stage: Stage) -> Delivered:
         """Read a file in place; it must not change between being judged and being unpacked."""
         before = _state(file)
-        reader = FileReader(file, Judge(archive.expected, where=where))
+        reader = SourceReader(file, Judge(archive.expected, where=where))
         unpacked = self._unpack(reader, reader.again, archive, stage, where=where)
         if _state(file) != before:
             raise DigestMismatch(

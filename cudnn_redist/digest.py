@@ -27,7 +27,7 @@ class Judge:
     def __init__(self, expected: Expected, *, where: object) -> None:
         self.expected = expected
         self.received = 0
-        self._where = where
+        self.where = where
         self._hash = hashlib.sha256()
 
     def update(self, data: bytes | memoryview) -> None:
@@ -36,7 +36,7 @@ class Judge:
         size = self.expected.size
         if size is not None and self.received > size:
             raise SizeMismatch(
-                f"more bytes than the promised {size}", where=self._where, expected=size, actual=self.received
+                f"more bytes than the promised {size}", where=self.where, expected=size, actual=self.received
             )
         self._hash.update(data)
 
@@ -46,14 +46,14 @@ class Judge:
         if size is not None and self.received != size:
             raise SizeMismatch(
                 f"{self.received} bytes, expected {size}",
-                where=self._where,
+                where=self.where,
                 expected=size,
                 actual=self.received,
             )
         if sha256 != self.expected.sha256:
             raise DigestMismatch(
                 f"sha256 is {sha256}, expected {self.expected.sha256}",
-                where=self._where,
+                where=self.where,
                 expected=self.expected.sha256,
                 actual=sha256,
             )

@@ -31,6 +31,7 @@ a program never has to look at the text.
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -84,6 +85,10 @@ class RedistError(Exception):
     def __str__(self) -> str:
         parts = (self.phase, self.where, self.cause)
         return ": ".join(part for part in parts if part)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickle knows nothing of keywords, and errors come back from worker processes.
+        return copyreg.__newobj__, (type(self), self.cause), vars(self)  # type: ignore[attr-defined]
 
     def facts(self) -> dict[str, Any]:
         """Return what a program may want to know, ready for JSON."""
@@ -165,7 +170,10 @@ class TransferError(RedistError):
 
 
 class TransientTransferError(TransferError):
-    """The same request may work in a moment; ``retry_after`` is the server's wish in seconds, if it had one."""
+    """The same request may work in a moment.
+
+    ``retry_after`` is the server's wish in seconds, if it had one; ``landed`` is how many bytes of an archive are kept.
+    """
 
     def __init__(
         self,
@@ -175,8 +183,10 @@ class TransientTransferError(TransferError):
         where: object = None,
         status: int | None = None,
         retry_after: float | None = None,
+        landed: int = 0,
     ) -> None:
         self.retry_after = retry_after
+        self.landed = landed
         super().__init__(cause, phase=phase, where=where, status=status)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .asking import ask
+from .asking import Choices, ask
 from .errors import ArchiveWithdrawn, IntegrityError, UsageError
 from .host import default_root
 from .layout import Layout
@@ -61,17 +62,14 @@ def fetch(
         _require_one(len(made.archives))
         return install(made, dest=dest, options=options, progress=progress)
 
+    choices = Choices(product=product, component=component, platform=platform, cuda=cuda, parts=parts)
     if label is None or lock is not None or locked:
         from .catalog import plan
 
         options = _settled(options, offline=offline)
         made = plan(
             label,
-            product=product,
-            component=component,
-            platform=platform,
-            cuda=cuda,
-            parts=parts,
+            **choices,
             sources=sources,
             channel=channel,
             root=root,
@@ -82,15 +80,7 @@ def fetch(
             transfer=options.transfer,
         )
         return installed(made)[0]
-    asked = ask(
-        label,
-        product=product,
-        component=component,
-        platform=platform,
-        cuda=cuda,
-        parts=parts,
-        channel=channel,
-    )
+    asked = ask(label, **choices, channel=channel)
     _require_one(len(asked.queries))
     force = options is not None and options.force
     if not (force or refresh):
@@ -98,21 +88,17 @@ def fetch(
         found = answered(asked, layout, dest=dest, manifest_sha256=manifest_sha256)
         if found is not None:
             return found[0]
+    from .catalog import plan_asked
+
     options = _settled(options, offline=offline)
-    transfer = options.transfer
-
-    def planned(*, refresh: bool) -> Plan:
-        from .catalog import plan_asked
-
-        return plan_asked(
-            asked,
-            sources=sources,
-            root=root,
-            refresh=refresh,
-            manifest_sha256=manifest_sha256,
-            transfer=transfer,
-        )
-
+    planned = partial(
+        plan_asked,
+        asked,
+        sources=sources,
+        root=root,
+        manifest_sha256=manifest_sha256,
+        transfer=options.transfer,
+    )
     return obtained(planned, installed, refresh=refresh or force)[0]
 
 
@@ -155,10 +141,10 @@ def answered(
 ) -> tuple[Prefix, ...] | None:
     """Return the installed prefixes that ``asked`` means, or ``None`` when a manifest is needed to tell.
 
-    They are looked for under ``layout``'s root, or at ``dest`` alone. Only an exact label can be answered, and only
-    when every prefix stands with all its names and sizes.
+    They are looked for under ``layout``'s root, or at ``dest`` alone. Only an exact label can be answered (a partial
+    one has no prefixes of its own name), and only when every prefix stands with all its names and sizes.
     """
-    if asked.label is None or asked.label.is_partial:
+    if asked.label is None:
         return None
     pin = manifest_sha256.lower() if manifest_sha256 is not None else None
     found: dict[Path, Prefix] = {}

@@ -41,8 +41,8 @@ class InstallOptions:
 
     ``force`` replaces a prefix that is there. ``verify_first`` unpacks only after the digest is known. ``durable``
     flushes everything to the disk before publishing. ``archives`` is a content-addressed store to look into first
-    and to keep downloads in. ``longest_wait`` is for how many seconds another process that gets the same archive is
-    waited for.
+    and to keep downloads in. ``longest_wait`` is how many seconds to wait for another process that gets the same
+    archive.
     """
 
     force: bool = False

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -17,6 +19,7 @@ __all__ = [
     "STAGE_PATTERN",
     "STRAY_PATTERNS",
     "Layout",
+    "absolute",
     "aside_path",
     "leaving_path",
     "parted",
@@ -39,7 +42,7 @@ class Layout:
     root: Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "root", self.root.absolute())
+        object.__setattr__(self, "root", absolute(self.root))
 
     def prefix(self, *levels: str | None, parts: Sequence[str] = ()) -> Path:
         """Return ``<root>/<product>/<label>/<component>/<platform>[/<variant>]``; a level of ``None`` drops out.
@@ -75,6 +78,14 @@ class Layout:
     def log(self) -> Path:
         """What was installed here, when, from where and by which version: one JSON object a line."""
         return self.root / ".log.jsonl"
+
+
+def absolute(path: Path) -> Path:
+    """Return ``path`` such that it outlives a change of directory; ``UsageError`` where it counts from none."""
+    try:
+        return path.absolute()
+    except OSError as error:
+        raise UsageError("counts from the working directory, which is gone", where=path) from error
 
 
 def stage_path(target: Path, mark: str) -> Path:

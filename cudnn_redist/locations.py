@@ -184,7 +184,12 @@ def _web(source: str) -> SplitResult:
 
 def _directory(path: str | Path) -> SplitResult:
     """Return the ``file:`` URL of a directory; joining treats ``..`` as text, which is wrong behind a link."""
-    return urlsplit(Path(os.path.realpath(path)).as_uri())
+    try:
+        return urlsplit(Path(os.path.realpath(path)).as_uri())
+    except OSError as error:
+        raise UsageError(
+            "counts from the working directory, which is gone", phase="source", where=path
+        ) from error
 
 
 def _named_directory(url: str) -> Path:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .asking import plain_product
+from .asking import plain_product, several
 from .channel import ChannelResolver
 from .errors import UsageError
 from .host import default_root
@@ -36,7 +36,7 @@ def opened(
     otherwise: Sequence[Folder] = (),
     channel: str | None = None,
 ) -> Iterator[Resolver]:
-    """Open the sources and yield who answers labels from them, or from a ``channel`` of theirs.
+    """Open the sources and yield what resolves labels by them, or by a ``channel`` of theirs.
 
     Without ``sources`` those of ``otherwise`` are meant, and without these NVIDIA's root, or NVIDIA's server of
     channels. Raises ``UsageError`` for a source that is none.
@@ -57,14 +57,12 @@ def opened(
 
 def folders_of(sources: Sequence[str], product: str) -> tuple[Folder, ...]:
     """Return the places where ``sources``, in their order, may hold ``product``; ``UsageError`` as ``opened``."""
-    sources = (sources,) if isinstance(sources, str) else sources
-    return tuple(folder for source in sources for folder in folders(source, product))
+    return tuple(folder for source in several(sources) for folder in folders(source, product))
 
 
 def channel_folders(sources: Sequence[str], product: str = "") -> tuple[Folder, ...]:
     """Return where ``sources``, or NVIDIA's server without any, list their channels, or a ``product``'s releases."""
-    sources = (sources,) if isinstance(sources, str) else sources
-    return tuple(channel_folder(source, product) for source in sources or (NVIDIA_CHANNELS,))
+    return tuple(channel_folder(source, product) for source in several(sources) or (NVIDIA_CHANNELS,))
 
 
 def _require_directories(places: Sequence[Folder]) -> None:

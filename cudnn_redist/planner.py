@@ -16,9 +16,9 @@ from .parts import is_chosen, reasons_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .manifest.choosing import Offers
+    from .manifest.choosing import Offers, Query
     from .manifest.models import Manifest
-    from .manifest.selection import Query, Selection
+    from .manifest.selection import Selection
 
 __all__ = ["Plan", "PlannedArchive", "make_plan"]
 

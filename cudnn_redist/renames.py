@@ -21,7 +21,7 @@ _HELD_OPEN = frozenset({5, 32})
 
 
 def rename(source: Path, target: Path) -> None:
-    """Rename as ``Path.rename`` does; ``PermissionError`` where some three seconds of patience were in vain."""
+    """Rename as ``Path.rename`` does; ``PermissionError`` where Windows still refuses after some three seconds."""
     _patiently(source.rename, target)
 
 

@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .asking import LATEST
-from .errors import (
-    LabelNotFound,
-    ManifestChanged,
-    ManifestError,
-    OfflineError,
-    RedistError,
-    TransferError,
-    TransientTransferError,
-)
+from .blame import Failures
+from .errors import LabelNotFound, ManifestChanged, ManifestError, OfflineError, RedistError, TransferError
 from .locations import Folder, redacted
-from .manifest.labels import ReleaseLabel, newest
+from .manifest.labels import ReleaseLabel, label_of, newest
 from .manifest.models import Manifest
 from .notes import log
 from .prefix.installed import find_prefixes
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
     from .layout import Layout
     from .source.sources import Sources
 
-__all__ = ["Resolved", "Resolver", "require_pinned"]
+__all__ = ["Resolved", "Resolver"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +59,18 @@ class Resolver:
         """Return the manifest that ``asked`` (``None``: the latest) names.
 
         An exact name comes first, then a four-part label's three-part form, then the newest that a partial label
-        covers, which costs one index request. The manifest kept of an installed label is used unless ``refresh``;
-        ``pin`` is the sha256 that the manifest must have. Raises ``LabelNotFound``, ``ManifestChanged``,
-        ``ManifestError`` or ``TransferError``.
+        covers, which costs one index request (offline: the newest installed). The manifest kept of an installed
+        label is used unless ``refresh``; ``pin`` is the sha256 that the manifest must have. Raises ``LabelNotFound``,
+        ``ManifestChanged``, ``ManifestError`` or ``TransferError``.
         """
         pin = pin.lower() if pin is not None else None
         kept = None if asked is None or refresh else self._kept(asked, pin=pin)
         try:
             resolved = kept or self._from_sources(asked, fresh=refresh, pin=pin)
         except TransferError as error:
-            found = None if asked is None or refresh else self._kept_from_elsewhere(asked, pin=pin)
+            found = None if refresh else self._kept_instead(asked, error, pin=pin)
             if found is None:
                 raise
-            log.warning("%s; what is kept of %s from another source has to do", error, found.label)
             return found
         self._tell_change(resolved)
         return resolved
@@ -104,8 +96,9 @@ class Resolver:
         folder, labels = self._index(asked)
         found = newest(labels, within=asked)
         if found is None:
+            there = f"; the newest is {labels[-1]}" if labels else ""
             raise LabelNotFound(
-                f"no release of {asked or self._product} listed",
+                f"no release of {asked or self._product} listed{there}",
                 where=redacted(self._folders[0].url),
                 available=[label.text for label in labels],
             )
@@ -115,14 +108,14 @@ class Resolver:
     def _exact(
         self, asked: ReleaseLabel, *, fresh: bool, pin: str | None, first: Folder | None = None
     ) -> Resolved:
-        failures = _Failures()
+        failures = Failures()
         for folder in _with_first(first, self._folders):
             for label in asked.candidates():
                 if failures.has_lost(folder):
                     break
                 try:
                     manifest = self._read(folder, label, fresh=fresh)
-                    require_pinned(manifest, pin)
+                    manifest.require_pinned(pin)
                 except LabelNotFound:
                     continue
                 except (TransferError, ManifestError, ManifestChanged) as error:
@@ -143,7 +136,7 @@ class Resolver:
 
     def _index(self, asked: ReleaseLabel | None) -> tuple[Folder, tuple[ReleaseLabel, ...]]:
         """Return the labels of the first folder that lists one of those ``asked`` for, else of the first at all."""
-        failures = _Failures()
+        failures = Failures()
         listed: list[tuple[Folder, tuple[ReleaseLabel, ...]]] = []
         for folder in self._folders:
             if failures.has_lost(folder):
@@ -193,6 +186,31 @@ class Resolver:
         remote = [folder for folder in places if folder.tree in known or not folder.local]
         return _with_first(found, remote or places)
 
+    def _kept_instead(
+        self, asked: ReleaseLabel | None, error: TransferError, *, pin: str | None
+    ) -> Resolved | None:
+        """Return what is kept, and say so, where ``error`` is all that the sources answer.
+
+        A partial label has such an answer only offline: elsewhere the newest is the newest that the source has.
+        """
+        found = self._kept_from_elsewhere(asked, pin=pin) if asked is not None else None
+        if found is not None:
+            log.warning("%s; what is kept of %s from another source has to do", error, found.label)
+            return found
+        partial = asked is None or asked.is_partial
+        newest_here = self._newest_here(asked) if partial and isinstance(error, OfflineError) else None
+        if newest_here in (None, asked):
+            return None
+        log.warning("%s; label %s: the newest installed is %s", error, asked or LATEST, newest_here)
+        return self.manifest(newest_here, pin=pin)
+
+    def _newest_here(self, asked: ReleaseLabel | None) -> ReleaseLabel | None:
+        """Return the newest installed label that ``asked`` covers and whose manifest is kept."""
+        prefixes = find_prefixes(self.layout, product=self._product)
+        kept = self.layout.kept_manifests(self._product).glob("*/*.json")
+        installed = {ReleaseLabel.parse(prefix.record.label) for prefix in prefixes}
+        return newest(installed & {label_of(path.name) for path in kept}, within=asked)
+
     def _kept_from_elsewhere(self, asked: ReleaseLabel, *, pin: str | None) -> Resolved | None:
         for label in asked.candidates():
             for path in sorted(self.layout.kept_manifests(self._product).glob(f"*/{label.manifest_name}")):
@@ -220,43 +238,6 @@ class Resolver:
                 before.sha256,
                 resolved.manifest.sha256,
             )
-
-
-class _Failures:
-    """What went wrong at some folders while others were still to be asked."""
-
-    def __init__(self) -> None:
-        self._first: RedistError | None = None
-        self._lost: set[str] = set()
-
-    def note(self, error: RedistError, folder: Folder) -> None:
-        """Remember an error; a source that does not answer is not asked for its other folders."""
-        if self._first is None:
-            self._first = error
-        else:
-            log.warning("%s", error)
-        if isinstance(error, TransientTransferError | OfflineError):
-            self._lost.add(folder.tree)
-
-    def has_lost(self, folder: Folder) -> bool:
-        """Whether the folder's source did not answer."""
-        return folder.tree in self._lost
-
-    def raise_first(self) -> None:
-        """Raise the first error, if there was one: a source that failed may have what no other has."""
-        if self._first is not None:
-            raise self._first
-
-
-def require_pinned(manifest: Manifest, pin: str | None) -> None:
-    """Raise ``ManifestChanged`` for a manifest with another sha256 than ``pin``."""
-    if pin not in (None, manifest.sha256):
-        raise ManifestChanged(
-            f"manifest sha256 is {manifest.sha256}, pinned to {pin}",
-            where=redacted(manifest.origin),
-            expected=pin,
-            actual=manifest.sha256,
-        )
 
 
 def _with_first(first: Folder | None, folders: Sequence[Folder]) -> tuple[Folder, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ from ..errors import (
     LockError,
     ManifestChanged,
     ManifestError,
+    NotInstalled,
     OfflineError,
+    PrefixError,
     SizeMismatch,
     TransferError,
     TransientTransferError,
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["told"]
 
+_MAY_NOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _ELSEWHERE = "give another --source, or tell who runs this one"
 _STEPS: tuple[tuple[type[RedistError] | tuple[type[RedistError], ...], str], ...] = (
     (ArchiveWithdrawn, "`list` shows other releases, and another --source may have this one"),
@@ -52,6 +56,12 @@ def _next_step(error: RedistError) -> str:
             | TransferError(status=HTTPStatus.UNAUTHORIZED)
         ):
             return ""
-        case TransientTransferError(phase="download"):
+        case TransientTransferError(phase="download", landed=landed) if landed:
             return "what has arrived is kept, and the same command goes on from there"
+        case NotInstalled(available=()):
+            return "`list --installed` shows what is"
+        case PrefixError(
+            phase="plan" | "unpack" | "download" | "publish", __cause__=OSError(errno=number)
+        ) if number in _MAY_NOT_WRITE:
+            return "give a place that may be written to, by --root or --dest"
     return next((step for kind, step in _STEPS if isinstance(error, kind)), "")

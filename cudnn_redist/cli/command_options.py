@@ -31,8 +31,8 @@ __all__ = [
     "add_doctor",
     "add_env",
     "add_fetch",
-    "add_installed",
     "add_list",
+    "add_remove",
     "add_url",
     "add_verify",
     "add_where",
@@ -110,11 +110,13 @@ def add_env(env: Parser) -> None:
 
 def add_verify(verify: Parser) -> None:
     """Add the options of ``verify``."""
-    add_installed(verify, needed=False)
+    _add_target(verify, needed=False)
+    add_verify_lock(verify)
+    add_root(verify)
     add = verify.group(HOW).add_argument
     add("--load", action="store_true", help="load the library too, in a child process (no GPU needed)")
     add("--gpu", action="store_true", help="let it work on the GPU too, in a child process")
-    add_verify_lock(verify)
+    add_telling(verify)
 
 
 def add_adopt(adopt: Parser) -> None:
@@ -134,8 +136,14 @@ def add_adopt(adopt: Parser) -> None:
     add_telling(adopt)
 
 
-def add_installed(parser: Parser, *, needed: bool = True) -> None:
-    """Add the options of ``installed``."""
+def add_remove(remove: Parser) -> None:
+    """Add the options of ``remove``."""
+    _add_target(remove, needed=True)
+    add_root(remove)
+    add_telling(remove)
+
+
+def _add_target(parser: Parser, *, needed: bool) -> None:
     parser.group(WHAT).add_argument(
         "target",
         metavar="LABEL|PREFIX",
@@ -144,8 +152,6 @@ def add_installed(parser: Parser, *, needed: bool = True) -> None:
     )
     add_choices(parser, otherwise="any")
     add_parts(parser, otherwise="any")
-    add_root(parser)
-    add_telling(parser)
 
 
 def add_doctor(doctor: Parser) -> None:

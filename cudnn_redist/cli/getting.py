@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotInstalled, PrefixError, UsageError
+from ..errors import UsageError
 from ..fetcher import answered, obtained
 from ..prefix.installed import Prefix
 from .facts import dry_run_facts, prefixes_facts
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..asking import Ask
-    from ..planner import Plan
+    from ..planner import Plan, PlannedArchive
     from .output import Output
 
 __all__ = ["fetch"]
@@ -46,7 +46,7 @@ def _of_label(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ..
 
     with notes_shown(output):
         if arguments.dry_run:
-            text, facts = _told(_planned(asked, arguments, output, refresh=arguments.force))
+            text, facts = _told(_planned(asked, arguments, output, refresh=arguments.force), arguments)
             output.result(text, facts)
             return None
         return obtained(
@@ -63,7 +63,7 @@ def _of_lock(arguments: argparse.Namespace, output: Output) -> tuple[Prefix, ...
     with notes_shown(output):
         plans = [_with_dest(plan, arguments) for plan in _locked(arguments, output)]
         if arguments.dry_run:
-            told = [_told(plan) for plan in plans]
+            told = [_told(plan, arguments) for plan in plans]
             output.result("\n".join(text for text, _ in told), {"plans": [facts for _, facts in told]})
             return None
         return tuple(prefix for plan in plans for prefix in _installed(plan, arguments, output))
@@ -172,9 +172,10 @@ def _tell_saved(prefix: Prefix, output: Output) -> None:
         )
 
 
-def _told(plan: Plan) -> tuple[str, dict[str, Any]]:
+def _told(plan: Plan, arguments: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Return what a dry run says of a plan, as text and as JSON."""
-    present = [_is_there(archive.prefix) for archive in plan.archives]
+    exact = arguments.dest is not None
+    present = [not arguments.force and _is_there(archive, exact=exact) for archive in plan.archives]
     facts = dry_run_facts(plan, present)
     lines = [
         f"{each['url']}\n  -> {each['prefix']}{' (already there)' if each['present'] else ''}"
@@ -185,8 +186,10 @@ def _told(plan: Plan) -> tuple[str, dict[str, Any]]:
     return "\n".join(lines), facts
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return Prefix.open(path).looks_whole()
-    except (NotInstalled, PrefixError):
+def _is_there(archive: PlannedArchive, *, exact: bool) -> bool:
+    """Whether what stands there stays: only in an ``exact`` directory does another archive give way."""
+    prefix = Prefix.whole_at(archive.prefix)
+    if prefix is None:
         return False
+    is_it = (prefix.record.archive_sha256, prefix.record.parts) == (archive.sha256, archive.parts)
+    return is_it or not exact

@@ -11,31 +11,38 @@ if TYPE_CHECKING:
 
     from .output import Output
 
-__all__ = ["Landing", "tell_licence"]
-
-
-def tell_licence(arguments: argparse.Namespace, output: Output) -> None:
-    """Say what NVIDIA's licence allows; ``UsageError`` where it has to be accepted and is not."""
-    from ..mirroring.licences import NOTICE, require_acceptance
-
-    require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
-    output.note(NOTICE)
+__all__ = ["Landing"]
 
 
 class Landing:
-    """Says now and then how many bytes have come: a line in ten seconds, as a log can bear."""
+    """Says what the licence allows, once something comes, and then how many bytes: a line in ten seconds.
+
+    ``UsageError`` where the licence has to be accepted and is not.
+    """
 
     _EVERY = 10.0
 
-    def __init__(self, output: Output, *, wanted: bool) -> None:
+    def __init__(self, arguments: argparse.Namespace, output: Output) -> None:
+        from ..mirroring.licences import NOTICE, require_acceptance
+
+        require_acceptance(accepted=arguments.accept_licence, strict=arguments.strict_licence)
         self._output = output
-        self._wanted = wanted
+        self._wanted = not arguments.no_progress
+        self._licence = NOTICE
         self._done: dict[str, int] = {}
         self._told = time.monotonic()
         self._telling = threading.Lock()
 
+    def tell_licence(self) -> None:
+        """Say what NVIDIA's licence allows, the first time."""
+        with self._telling:
+            licence, self._licence = self._licence, ""
+            if licence:
+                self._output.note(licence)
+
     def landed(self, place: str, done: int) -> None:
         """Take a report, from any thread."""
+        self.tell_licence()
         with self._telling:
             self._done[place] = done
             now = time.monotonic()

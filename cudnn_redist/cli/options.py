@@ -157,8 +157,10 @@ def add_patience(parser: Parser) -> None:
     """Add how patient to be with a source."""
     add = parser.group(HOW).add_argument
     add("--retries", type=count, metavar="N", help="failures in a row before giving up (5)")
-    add("--stall-timeout", type=seconds, metavar="S", help="seconds without a byte (30)")
-    add("--min-speed", type=count, metavar="B", help="bytes per second over 30 s (1024)")
+    add("--stall-timeout", type=seconds, metavar="S", help="seconds without a byte that are a failure (30)")
+    add(
+        "--min-speed", type=count, metavar="B", help="fewer bytes per second, over 30 s, are a failure (1024)"
+    )
 
 
 def add_telling(parser: Parser) -> None:

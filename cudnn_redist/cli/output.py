@@ -29,6 +29,10 @@ class Output:
         self.debug = debug
         self.before_note: Callable[[], object] = lambda: None
 
+    def aloud(self) -> Output:
+        """Return an output that tells its notes where ``--quiet`` wants none, too: that hides no fault."""
+        return Output(json=self.json, quiet=False, debug=self.debug)
+
     def result(self, text: str, facts: Mapping[str, Any]) -> None:
         """Give the command's answer: ``text`` for people and shells, ``facts`` for programs."""
         if self.json:

@@ -33,6 +33,7 @@ class Display:
         self._lock = threading.Lock()
         self._counted: dict[str, str] = {}
         self._done: dict[str, int] = {}
+        self._was_there = 0
         self._bar: tqdm[NoReturn] | None = None
         self._started = self._told = time.monotonic()
 
@@ -62,6 +63,8 @@ class Display:
             if progress.phase in ("installed", "present"):
                 told = "installed" if progress.phase == "installed" else "already there"
                 self._output.note(f"{told}: {progress.archive.prefix}")
+                if progress.phase == "present":
+                    self._total = max(self._total - (progress.archive.size or 0), 0)
             elif self._wanted:
                 self._advance(progress)
 
@@ -71,6 +74,8 @@ class Display:
         if self._counted.setdefault(name, progress.phase) == "unpack":
             self._total = 0
         if progress.phase == self._counted[name]:
+            if name not in self._done:
+                self._begin(progress.done)
             self._done[name] = max(self._done.get(name, 0), progress.done)
         downloading = self._counted[name] == "download" and self._done[name] < (progress.archive.size or 0)
         phase = "download" if downloading else "unpack"
@@ -78,6 +83,14 @@ class Display:
             self._draw(self._bar, f"{progress.archive.component} {phase}")
         elif time.monotonic() - self._told >= self._every:
             self._tell(f"{name}: {phase}")
+
+    def _begin(self, done: int) -> None:
+        """Leave out of the rate what an earlier run had brought, which the first report of an archive tells."""
+        self._was_there += done
+        if self._bar is not None:
+            self._bar.initial += done
+            self._bar.n += done
+            self._bar.last_print_n += done
 
     def _draw(self, bar: tqdm[NoReturn], doing: str) -> None:
         bar.total = self._total or None
@@ -87,7 +100,7 @@ class Display:
     def _tell(self, doing: str) -> None:
         self._told = time.monotonic()
         done = sum(self._done.values())
-        rate = done / max(self._told - self._started, 0.001)
+        rate = (done - self._was_there) / max(self._told - self._started, 0.001)
         of = f" of {self._total / 1e6:.0f}" if self._total else ""
         self._output.note(f"{doing}, {done / 1e6:.0f}{of} MB, {rate / 1e6:.1f} MB/s")
 

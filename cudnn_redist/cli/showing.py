@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..asking import parse_label, plain_product
+from ..asking import MAIN_PRODUCT, parse_label, plain_product
 from ..errors import NotInstalled, UsageError
 from ..fetcher import answered
 from ..prefix.installed import find_prefixes
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["list_", "standing", "url", "where"]
 
+_MEGABYTE = 1_000_000
+
 
 def list_(arguments: argparse.Namespace, output: Output) -> int:
     """Show the labels of a source, its channels, what one label has, or what is installed."""
+    _require_sense(arguments)
     if arguments.installed:
         _list_installed(arguments, output)
         return 0
@@ -88,12 +91,24 @@ def standing(arguments: argparse.Namespace) -> tuple[Prefix, ...]:
     if prefixes is None:
         found = _of_label(layout, product=asked.product, label=asked.label)
         there = [str(prefix.path) for prefix in found]
+        instead = f" like that; installed are {', '.join(there)}" if there else ""
         raise NotInstalled(
-            f"{arguments.label} is not installed like that; there: {', '.join(there) or 'nothing'}",
+            f"{arguments.label} is not installed{instead}",
             where=layout.root,
             available=there,
         )
     return prefixes
+
+
+def _require_sense(arguments: argparse.Namespace) -> None:
+    """Refuse words of which one would be passed over."""
+    if arguments.channels and arguments.installed:
+        raise UsageError("--channels shows what a source has, and --installed what is here: one of them")
+    if arguments.channels and arguments.label is not None:
+        raise UsageError("--channels shows the channels of a source, and not what a LABEL has")
+    reads_manifest = arguments.label is not None and not arguments.installed
+    if arguments.manifest_sha256 is not None and not reads_manifest:
+        raise UsageError("--manifest-sha256 is for the manifest of a LABEL, and none is read here")
 
 
 def _list_installed(arguments: argparse.Namespace, output: Output) -> None:
@@ -117,7 +132,7 @@ def _of_label(layout: Layout, *, product: str | None, label: ReleaseLabel | None
 def _list_labels(arguments: argparse.Namespace, output: Output) -> None:
     from ..catalog import labels
 
-    product = arguments.product or "cudnn"
+    product = arguments.product or MAIN_PRODUCT
     found = labels(
         product=product,
         sources=sources_of(arguments),
@@ -132,8 +147,6 @@ def _list_labels(arguments: argparse.Namespace, output: Output) -> None:
 def _list_channels(arguments: argparse.Namespace, output: Output) -> None:
     from ..catalog import channels
 
-    if arguments.label is not None:
-        raise UsageError("--channels shows the channels of a source, and not what a LABEL has")
     found = channels(sources=sources_of(arguments), transfer=transfer_of(arguments))
     lines = [f"{name}: {', '.join(products)}" for name, products in found.items()]
     output.result("\n".join(lines), {"channels": found})
@@ -145,7 +158,7 @@ def _list_release(arguments: argparse.Namespace, output: Output) -> None:
 
     found = manifest(
         arguments.label,
-        product=arguments.product or "cudnn",
+        product=arguments.product or MAIN_PRODUCT,
         sources=sources_of(arguments),
         root=arguments.root,
         refresh=arguments.refresh,
@@ -163,14 +176,18 @@ def _release_lines(manifest: Manifest) -> list[str]:
         lines.append(f"{component.key}  {_or_dash(component.version)}  {component.name or ''}".rstrip())
         for platform, archives in component.platforms.items():
             has = ", ".join(
-                f"{archive.variant_name or 'any CUDA'} ({_megabytes(archive)})" for archive in archives
+                f"{archive.variant_name or 'any CUDA'} ({_size(archive)})" for archive in archives
             )
             lines.append(f"  {platform:<16} {has or 'nothing'}")
     return lines
 
 
-def _megabytes(archive: Archive) -> str:
-    return "size unknown" if archive.size is None else f"{archive.size / 1e6:.0f} MB"
+def _size(archive: Archive) -> str:
+    if archive.size is None:
+        return "size unknown"
+    if archive.size < _MEGABYTE:
+        return f"{archive.size:,} bytes"
+    return f"{archive.size / _MEGABYTE:.0f} MB"
 
 
 def _or_dash(value: object) -> str:

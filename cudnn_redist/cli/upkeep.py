@@ -64,8 +64,9 @@ def _examined(arguments: argparse.Namespace) -> tuple[list[Prefix], dict[Path, l
     """Return the prefixes that are meant, and what is to be said of each place, damaged ones included."""
     if arguments.lock is None and arguments.target is None:
         raise UsageError("a LABEL or a PREFIX is needed, or a --lock")
+    findings: dict[Path, list[Finding]] = {}
     if arguments.lock is None:
-        (prefixes, damaged), findings = _named(arguments), dict[Path, list[Finding]]()
+        prefixes, damaged = _named(arguments)
     else:
         from ..locking.file import read_lock
         from .lock_verifying import beside_lock
@@ -178,11 +179,10 @@ def _fits(levels: Sequence[str | None], parts: Sequence[str], arguments: argpars
     """Whether component, platform and variant of ``levels``, and ``parts``, are those chosen; silence chooses any."""
     _, _, component, platform, variant = levels
     platforms = [platform for text in arguments.platform or () for platform in parse_platform(text)]
-    cudas = [CudaVariant.asked(text) for text in arguments.cuda or ()]
-    names = {name for cuda in cudas for name in (cuda.name, CudaVariant(cuda.major).name)}
+    variants = {each.name for text in arguments.cuda or () for each in CudaVariant.asked(text).alternatives}
     return (
         (not arguments.component or component in arguments.component)
         and (not platforms or platform in platforms)
-        and (not names or variant in names)
+        and (not variants or variant in variants)
         and (not arguments.only or tuple(parts) == named_parts(arguments.only))
     )

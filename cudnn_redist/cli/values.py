@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from ..layout import absolute
+
 __all__ = [
     "count",
     "directory_variable",
@@ -34,7 +36,7 @@ def word(text: str) -> str:
 
 def path(text: str) -> Path:
     """Return an absolute path, so that what is printed stays true in another directory."""
-    return Path(word(text)).absolute()
+    return absolute(Path(word(text)))
 
 
 def directory_variable(name: str) -> Path | None:

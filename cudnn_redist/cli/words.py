@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ..asking import Ask, ask
 from ..errors import UsageError
 from ..host import default_root
-from ..layout import Layout
+from ..layout import Layout, absolute
 from ..manifest.labels import ReleaseLabel
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def named_path(target: str) -> Path | None:
         ReleaseLabel.parse(target)
     except UsageError:
         if "/" in target or "\\" in target or os.path.lexists(target):
-            return Path(target).absolute()
+            return absolute(Path(target))
         raise
     return None
 
@@ -155,7 +155,17 @@ def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 def named_sources(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the sources of ``--source``, else those of ``CUDNN_REDIST_SOURCE`` (separated by blanks)."""
-    return tuple(arguments.source or os.environ.get("CUDNN_REDIST_SOURCE", "").split())
+    if arguments.source:
+        return tuple(arguments.source)
+    named = tuple(os.environ.get("CUDNN_REDIST_SOURCE", "").split())
+    if named and not any(":" in each or os.path.lexists(each) for each in named):
+        raise UsageError(
+            "no such directory; a source of CUDNN_REDIST_SOURCE, in which blanks separate them, is a directory, "
+            "a bundle, or a URL that begins with http:// or https://",
+            phase="source",
+            where=named[0],
+        )
+    return named
 
 
 def transfer_of(arguments: argparse.Namespace) -> TransferOptions:
@@ -179,5 +189,5 @@ def _netrc() -> Path | None:
     if os.environ.get("NETRC"):
         return Path(os.environ["NETRC"])
     # Path.expanduser would raise where the user has no home, as in many a container.
-    usual = os.path.expanduser("~/.netrc")  # noqa: PTH111
+    usual = os.path.expanduser("~/.netrc")  # noqa: PTH111 - see above
     return Path(usual) if os.access(usual, os.R_OK) else None

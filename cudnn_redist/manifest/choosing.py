@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from .labels import ReleaseLabel
 
-__all__ = ["Choice", "Offers", "Query", "choose", "choose_platform", "choose_variant"]
+__all__ = [
+    "Choice",
+    "Offers",
+    "Query",
+    "choose",
+    "choose_platform",
+    "choose_variant",
+    "cudas_among",
+    "serving",
+]
 
 Offers: TypeAlias = "Mapping[Platform, Collection[str | None]]"
 """The variant names of each platform, ``None`` for an archive without a variant; no names, no archive."""
@@ -110,10 +119,19 @@ def choose_variant(
     raise VariantNotFound(f"{subject} has no archive for {wish}; it has {_listed(names)}", available=names)
 
 
+def serving(cuda: CudaVariant, offered: Collection[CudaVariant]) -> CudaVariant | None:
+    """Return the variant that serves a wanted ``cuda``, by the rule of ``choose_variant``; ``None`` where none does."""
+    return next((variant for variant in cuda.alternatives if variant in offered), None)
+
+
+def cudas_among(names: Collection[str | None]) -> set[CudaVariant]:
+    """Return the CUDAs that names of variants say."""
+    return {cuda for name in names if name and (cuda := CudaVariant.of_key(name))}
+
+
 def _fitting(query: Query, offered: Collection[CudaVariant]) -> CudaVariant | None:
     if query.cuda is not None:
-        wanted = (query.cuda, CudaVariant(query.cuda.major))
-        return next((variant for variant in wanted if variant in offered), None)
+        return serving(query.cuda, offered)
     limit = query.runnable
     runnable = [variant for variant in offered if limit is None or variant.within(limit)]
     newest = max(runnable, default=None)
@@ -137,12 +155,12 @@ def _able(query: Query, offered: Offers) -> Collection[Platform]:
 
 
 def _serves(query: Query, names: Collection[str | None]) -> bool:
-    cudas = _cudas(names)
+    cudas = cudas_among(names)
     return _fitting(query, cudas) is not None if cudas else bool(names)
 
 
 def _variant_name(query: Query, names: Collection[str | None], *, subject: str) -> str | None:
-    if cudas := _cudas(names):
+    if cudas := cudas_among(names):
         return choose_variant(query, cudas, subject=subject).name
     # Archives that say nothing of CUDA serve every CUDA, as long as there is one answer.
     if None in names or len(names) == 1:
@@ -151,10 +169,6 @@ def _variant_name(query: Query, names: Collection[str | None], *, subject: str) 
     raise VariantNotFound(
         f"{subject} has only {_listed(available)}, which no CUDA picks from", available=available
     )
-
-
-def _cudas(names: Collection[str | None]) -> set[CudaVariant]:
-    return {cuda for name in names if name and (cuda := CudaVariant.of_key(name))}
 
 
 def _platform_reason(query: Query, platform: Platform, *, narrowed: bool) -> str:

@@ -1,4 +1,4 @@
-"""How the faults of a manifest are told: each with its place, all in one error."""
+"""How the faults of a manifest, or of a lock, are told: each with its place, all in one error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import ManifestError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Place", "damaged", "fault"]
+__all__ = ["Place", "damaged", "fault", "summary"]
 
 Place = tuple[str | int, ...]
 """The keys that lead to a value, from the top of the document."""
@@ -24,10 +24,15 @@ def fault(place: Place, what: str) -> str:
 
 
 def damaged(faults: Sequence[str], *, origin: str) -> ManifestError:
-    """Return the error for ``faults``: its attribute has all of them, its text the first twenty."""
+    """Return the error for ``faults``: its attribute has all of them, its text the ``summary``."""
+    return ManifestError(summary(faults), where=origin, faults=faults)
+
+
+def summary(faults: Sequence[str]) -> str:
+    """Return the first twenty ``faults``, and how many more there are."""
     text = "; ".join(faults[:_MOST_IN_TEXT])
     more = len(faults) - _MOST_IN_TEXT
-    return ManifestError(f"{text}; and {more} more" if more > 0 else text, where=origin, faults=faults)
+    return f"{text}; and {more} more" if more > 0 else text
 
 
 def _spelled(key: str | int) -> str:

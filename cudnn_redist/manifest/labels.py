@@ -17,6 +17,7 @@ __all__ = ["ReleaseLabel", "label_of", "newest"]
 _LABEL: Final = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,10}){0,4}")
 _MANIFEST_NAME: Final = re.compile(r"redistrib_([0-9.]{1,60})\.json")
 _FULL_PARTS: Final = 3
+_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -32,8 +33,9 @@ class ReleaseLabel:
 
     def __post_init__(self) -> None:
         if not _LABEL.fullmatch(self.text):
+            shown = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}..."
             raise UsageError(
-                f"{self.text!r:.60} is not a release label: dotted numbers such as 9.27.0", phase="label"
+                f"{shown!r} is not a release label: dotted numbers such as 9.27.0", phase="label"
             )
         object.__setattr__(self, "numbers", tuple(int(part) for part in self.text.split(".")))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..errors import ManifestChanged
 from .faults import damaged, fault
 from .fields import (  # noqa: TC001 - pydantic reads the annotations at run time
     Hints,
@@ -147,6 +148,16 @@ class Manifest(_Published):
         if faults:
             raise damaged(faults, origin=origin)
         return manifest
+
+    def require_pinned(self, sha256: str | None) -> None:
+        """Raise ``ManifestChanged`` where this is not the manifest of that digest; ``None`` pins none."""
+        if sha256 not in (None, self.sha256):
+            raise ManifestChanged(
+                f"manifest sha256 is {self.sha256}, pinned to {sha256}",
+                where=self.origin,
+                expected=sha256,
+                actual=self.sha256,
+            )
 
     def archives(self) -> Iterator[Archive]:
         """Iterate over the archives of all components."""

@@ -11,26 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ComponentNotFound, PlatformNotFound, UsageError, VariantNotFound, VersionNotFound
-from .choosing import Query, choose, choose_platform, choose_variant
+from .choosing import choose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from .choosing import Choice
+    from .choosing import Choice, Query
     from .labels import ReleaseLabel
     from .models import Archive, Component, Manifest
     from .targets import Platform
 
-__all__ = [
-    "Query",
-    "Selection",
-    "archive_of",
-    "choose_platform",
-    "choose_variant",
-    "main_component",
-    "offers",
-    "select",
-]
+__all__ = ["Selection", "archive_of", "main_component", "offers", "select"]
 
 _MOST_LISTED: Final = 20
 

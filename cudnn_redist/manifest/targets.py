@@ -107,6 +107,11 @@ class CudaVariant:
         return str(self.major) if self.minor is None else f"{self.major}.{self.minor}"
 
     @property
+    def alternatives(self) -> tuple[CudaVariant, CudaVariant]:
+        """The variants that will do where this is wanted, the better first: with its minor, and the bare major."""
+        return (self, CudaVariant(self.major))
+
+    @property
     def name(self) -> str:
         """The manifest's spelling, also a level of every prefix: ``cuda13`` or ``cuda13.4``."""
         return f"cuda{self.version}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["require_apart", "require_movable", "require_ours", "stage_places"]
+__all__ = ["require_apart", "require_movable", "require_ours", "require_outside", "stage_places"]
 
 
 def require_ours(directory: Path, *, force: bool) -> None:
@@ -22,6 +22,7 @@ def require_ours(directory: Path, *, force: bool) -> None:
 
     ``force`` gives up what was added to a prefix, not what never was one.
     """
+    require_outside(directory)
     if not os.path.lexists(directory) or any(directory.glob(LEAVING_PATTERN)):
         return
     if not (directory / RECORD_NAME).is_file():
@@ -49,8 +50,11 @@ def _require_nothing_foreign(directory: Path) -> None:
     """Refuse a prefix to which somebody added files: they would go with it."""
     try:
         foreign = Prefix.open(directory).foreign_names()
-    except PrefixError:
-        return
+    except PrefixError as error:
+        raise PrefixError(
+            "its record is damaged, and nothing else tells whose files these are; --force replaces all of it",
+            where=directory,
+        ) from error
     if foreign:
         named = ", ".join(foreign[:3])
         raise PrefixError(f"holds what is not ours ({named}); --force replaces all of it", where=directory)
@@ -63,8 +67,13 @@ def require_apart(directory: Path) -> None:
         raise PrefixError(
             f"holds other prefixes ({inside.parent.name}); they are left alone", where=directory
         )
-    if (directory.parent / RECORD_NAME).is_file():
-        raise PrefixError("lies in another prefix; that is left alone", where=directory)
+    require_outside(directory)
+
+
+def require_outside(path: Path, *, phase: str = "publish") -> None:
+    """Refuse what would lie within a prefix: that has what its record says, and nothing is put there."""
+    if any((above / RECORD_NAME).is_file() for above in path.parents):
+        raise PrefixError("lies in another prefix; that is left alone", phase=phase, where=path)
 
 
 def stage_places(layout: Layout) -> Iterator[Path]:

@@ -51,6 +51,14 @@ class Prefix:
             raise PrefixError(f"record unreadable: {error.strerror}", phase="record", where=path) from error
         return cls(path, Record.parse(data, origin=path / RECORD_NAME))
 
+    @classmethod
+    def whole_at(cls, path: Path) -> Prefix | None:
+        """Return the prefix at ``path`` where there is one that ``looks_whole``, else ``None``."""
+        with contextlib.suppress(NotInstalled, PrefixError):
+            prefix = cls.open(path)
+            return prefix if prefix.looks_whole() else None
+        return None
+
     @property
     def include_dir(self) -> Path:
         """The directory of the headers."""
@@ -208,13 +216,8 @@ def _choice(query: Query, record: Record) -> Choice | None:
 
 
 def _sound(path: Path, *, version: str | None) -> Prefix | None:
-    try:
-        prefix = Prefix.open(path)
-    except (NotInstalled, PrefixError):
-        return None
-    if version not in (None, prefix.record.version) or not prefix.looks_whole():
-        return None
-    return prefix
+    prefix = Prefix.whole_at(path)
+    return prefix if prefix is not None and version in (None, prefix.record.version) else None
 
 
 def _stands(root: Path, entry: Entry) -> bool:

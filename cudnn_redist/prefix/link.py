@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import PrefixError
 from ..renames import replace
+from .ground import require_outside
 from .strays import sweep_files
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def require_linkable(link: Path) -> None:
     Asked before anything is fetched.
     """
     try:
+        require_outside(link, phase="link")
         found = link.lstat()
     except FileNotFoundError:
         return

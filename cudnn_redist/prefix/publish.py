@@ -57,9 +57,17 @@ class Stage:
         for _ in range(_TRIES):
             self.target.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
-                self.path.mkdir()
+                self._begin()
                 return
-        self.path.mkdir()
+        self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            # Of the two only the target is a name that the user knows.
+            error.filename = str(self.target)
+            raise
 
     def touch(self) -> None:
         """Show other hosts that this stage is in use: with a slow line nothing may be written to it for long."""

@@ -14,4 +14,4 @@ __all__ = ["link_target"]
 def link_target(path: Path) -> str:
     """Return the target of the link at ``path``, with the separators of an archive."""
     # Path.readlink would make "../x" of "./../x", and the record has what the archive says.
-    return os.readlink(path).replace(os.sep, "/")  # noqa: PTH115
+    return os.readlink(path).replace(os.sep, "/")  # noqa: PTH115 - see above

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import stat
 from typing import TYPE_CHECKING
 
-from .headers import VERSION_HEADERS, stated_version
+from .headers import stated_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["other_versions"]
 
-# A limit, since what stands there now need not be what was installed.
-_LONGEST_HEADER = 1 << 20
 _NUMBERS = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
 # The real file at the end of a chain of links: libcudnn_ops.so.9.27.0.
 _LIBRARY = re.compile(rf"(?:.*/)?libcudnn[A-Za-z0-9_]*\.so\.({_NUMBERS.pattern})")
@@ -31,27 +28,9 @@ def other_versions(root: Path, record: Record) -> Iterator[tuple[str, str]]:
     recorded = _NUMBERS.match(record.version)
     if recorded is None:
         return
-    told = [*_of_headers(root), *_of_libraries(record)]
+    header = stated_below(root)
+    told = [*([header] if header else ()), *_of_libraries(record)]
     yield from ((path, version) for path, version in told if version != recorded[0])
-
-
-def _of_headers(root: Path) -> Iterator[tuple[str, str]]:
-    for path in VERSION_HEADERS:
-        stated = stated_version(_beginning(root / path))
-        if stated is not None:
-            yield path, ".".join(map(str, stated))
-            return
-
-
-def _beginning(path: Path) -> bytes:
-    """Return what a header begins with; nothing of what is no regular file, since a pipe would be waited for."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return b""
-        with path.open("rb") as file:
-            return file.read(_LONGEST_HEADER)
-    except OSError:
-        return b""
 
 
 def _of_libraries(record: Record) -> Iterator[tuple[str, str]]:

@@ -20,10 +20,11 @@ class TransferOptions:
     """How patient to be. There is no limit on the whole transfer: a slow line may take as long as it takes.
 
     ``retries`` counts failures in a row without progress; ``retry_delay`` is the first pause in seconds, doubled
-    each time; ``stall_timeout`` is how long no byte may arrive, in seconds; ``min_speed`` is the slowest rate
-    accepted over ``speed_window`` seconds, in bytes per second (0: any). ``ca_file`` is trusted in addition to the
-    system's certificates; ``netrc`` is a file of logins, used only for the host a source names. ``offline`` allows no
-    request at all: what would be one is an ``OfflineError``. ``same_host`` refuses a redirect to another host.
+    each time; ``connect_timeout`` is how long connecting may take, ``stall_timeout`` how long no byte may arrive, in
+    seconds; ``min_speed`` is the slowest rate accepted over ``speed_window`` seconds, in bytes per second (0: any).
+    ``ca_file`` is trusted in addition to the system's certificates; ``netrc`` is a file of logins, used only for the
+    host a source names. ``offline`` allows no request at all: what would be one is an ``OfflineError``. ``same_host``
+    refuses a redirect to another host.
     """
 
     retries: int = 5

@@ -47,15 +47,11 @@ class DirectorySource:
         """Open an archive for reading; ``ArchiveWithdrawn`` where it is missing, ``TransferError`` if unreadable."""
         path = local_path(url)
         try:
-            return _opened(path)
+            return path.open("rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ArchiveWithdrawn("the manifest names it, but it is not here", where=path) from error
         except OSError as error:
             raise _unreadable(path, error, phase="download") from error
-
-
-def _opened(path: Path) -> BinaryIO:
-    return path.open("rb", buffering=0)
 
 
 def _unreadable(path: Path, error: OSError, *, phase: str) -> TransferError:

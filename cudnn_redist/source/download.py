@@ -89,6 +89,8 @@ class Download:
             if stopped and isinstance(error, Exception):
                 # Whatever a line under our feet makes of being cut is not why the run ended.
                 raise Stopped from error
+            if isinstance(error, TransientTransferError):
+                error.landed = self._landed
             raise
         with self._changed:
             self._complete = True

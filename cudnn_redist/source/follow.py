@@ -7,13 +7,14 @@ import threading
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from ..errors import TransferError
 from .window import Window
 
 if TYPE_CHECKING:
     from ..digest import Judge
     from .download import Download
 
-__all__ = ["FileReader", "Follower"]
+__all__ = ["FileReader", "Follower", "SourceReader"]
 
 _DRAIN = 1024 * 1024
 
@@ -52,7 +53,7 @@ class _Judged(ABC):
     def finish(self) -> None:
         """Read what is left and pronounce: ``SizeMismatch`` or ``DigestMismatch`` unless all is as promised.
 
-        Once it was, it stays so, whoever else reads the file by then.
+        Once all was right, later calls do nothing, whoever else reads the file by then.
         """
         if self._judged:
             return
@@ -112,3 +113,14 @@ class FileReader(_Judged):
         handle = os.dup(self._file.fileno())
         os.lseek(handle, 0, os.SEEK_SET)
         return os.fdopen(handle, "rb", buffering=0)
+
+
+class SourceReader(FileReader):
+    """Reads the file of a source: ``TransferError`` where it cannot be read, which is no fault of the disk here."""
+
+    def _take(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            cause = f"cannot be read: {error.strerror}"
+            raise TransferError(cause, where=self._judge.where) from error

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 
 from ..errors import LabelNotFound, ManifestError, OfflineError, TransferError, TransientTransferError
-from ..host import proxy_variables
 from ..locations import redacted
+from ..network import proxy_variables
 from ..notes import log
 from .answer import Answer, Body, body_of, require_success
 from .base import MANIFEST_LIMIT, NoIndex, TransferOptions
@@ -135,16 +135,12 @@ class HttpSource:
             log.debug("GET %s %s: HTTP %d%s", redacted(target), headers or "", response.status_code, via)
             pace = Pace(self._options, where=redacted(target))
             response.stream = _Paced(cast("httpx.SyncByteStream", response.stream), pace)
+            location = response.headers.get("location")
             try:
-                if response.status_code not in REDIRECT_STATUS or "location" not in response.headers:
+                if response.status_code not in REDIRECT_STATUS or location is None:
                     yield _answered(response, phase=phase, proxy=proxy)
                     return
-                target = redirected(
-                    target,
-                    response.headers["location"],
-                    phase=phase,
-                    same_host=self._options.same_host,
-                )
+                target = redirected(target, location, phase=phase, same_host=self._options.same_host)
             finally:
                 response.close()
             log.info("%s: redirected to %s", redacted(url), redacted(target))
@@ -159,7 +155,7 @@ class HttpSource:
         return trusting_context(self._options.ca_file)
 
     def _client(self, proxy: Proxy | None, url: str) -> httpx.Client:
-        """Return who speaks through ``proxy``; ``TransferError`` where that cannot be used for ``url``."""
+        """Return the client that goes through ``proxy``; ``TransferError`` where that cannot be used for ``url``."""
         if proxy not in self._clients:
             options = self._options
             patience = httpx.Timeout(options.stall_timeout, connect=options.connect_timeout)

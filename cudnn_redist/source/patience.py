@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Pace", "Patience"]
 
 _LONGEST_PAUSE = 30.0
+# A power of two is no float any more after some thousand, which takes a patient user a night.
+_MOST_DOUBLINGS = 32
 # A server that asks for more than this is better reported than waited for.
 _LONGEST_WISH = 120.0
 
@@ -41,7 +43,8 @@ class Patience:
 
     def _pause(self) -> float:
         """Double with each failure, and spread out: many machines fail together and must not return together."""
-        longest = min(self._options.retry_delay * 2 ** (self._failures - 1), _LONGEST_PAUSE)
+        doublings = min(self._failures - 1, _MOST_DOUBLINGS)
+        longest = min(self._options.retry_delay * 2**doublings, _LONGEST_PAUSE)
         return random.uniform(longest / 2, longest)  # noqa: S311 - no secret depends on it
 
 

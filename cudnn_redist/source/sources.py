@@ -28,5 +28,5 @@ class Sources:
         self.http.__exit__(*exc)
 
     def of(self, folder: Folder) -> Source:
-        """Return who serves ``folder``."""
+        """Return the source that serves ``folder``."""
         return self.local if folder.local else self.http
