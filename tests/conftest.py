@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from redist import RedistServer, RedistTree
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell makes what it puts in the background deaf to Ctrl-C, and the programs that tests start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("any pace", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any pace")
 
 # What a developer's machine or a CI runner may have set and the tool, or a library under it, looks at.
 _FOREIGN_PREFIXES = ("CUDA_", "CUDNN_", "XDG_", "GITHUB_", "SSL_CERT_")
@@ -45,6 +50,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     return home
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root that nobody has made yet."""
+    return tmp_path / "root"
 
 
 @pytest.fixture

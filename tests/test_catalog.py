@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from redist import RedistServer, RedistTree
@@ -10,9 +10,6 @@ from source.ground import QUICK, redist
 
 from cudnn_redist import errors, labels, plan
 from cudnn_redist.catalog import manifest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHOICE = {"platform": "linux-x86_64", "cuda": "13"}
 
@@ -88,8 +85,15 @@ def test_without_a_source_nvidia_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     "choice",
-    [{"label": "nine"}, {"product": "../x"}, {"sources": ["ftp://x"]}],
-    ids=["label", "product", "source"],
+    [
+        {"label": "nine"},
+        {"product": "../x"},
+        {"product": 9},
+        {"sources": ["ftp://x"]},
+        {"sources": [Path("mirror")]},
+        {"sources": Path("mirror")},
+    ],
+    ids=str,
 )
 def test_what_makes_no_sense_is_a_usage_error(choice: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(errors.UsageError):

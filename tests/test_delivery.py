@@ -26,11 +26,11 @@ from source.ground import (
     get,
     nothing_left,
     partials,
+    patience_with,
     redist,
     stages,
 )
 
-from cudnn_redist import TransferOptions
 from cudnn_redist.errors import (
     ArchiveError,
     DigestMismatch,
@@ -43,13 +43,7 @@ if TYPE_CHECKING:
 
     from redist import RedistServer, RedistTree
 
-IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
 WINDOWS = {"platform": "windows-x86_64"}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
 
 
 def damaged_zip(data: bytes) -> bytes:
@@ -64,7 +58,7 @@ def test_unpacking_goes_on_where_the_line_failed(
 ) -> None:
     redist_server.fail("-archive." + ("zip" if choice else "tar.xz"), fault, fault)
 
-    prefix = get(redist(redist_server), root=root, **choice)
+    prefix = get(redist(redist_server), root=root, transfer=patience_with(fault), **choice)
 
     assert prefix.verify() == ()
     assert partials(root) == stages(root) == []

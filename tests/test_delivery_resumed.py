@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from installing import IMPATIENT
 from redist import File, RedistServer, RedistTree
 from redist.archives import pack
 from redist.faults import (
@@ -28,7 +29,6 @@ from source.ground import (
     statuses,
 )
 
-from cudnn_redist import TransferOptions
 from cudnn_redist.errors import (
     ArchiveWithdrawn,
     IntegrityError,
@@ -38,14 +38,6 @@ from cudnn_redist.errors import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
-WINDOWS = {"platform": "windows-x86_64"}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
 
 
 def cut_short(server: RedistServer, root: Path) -> None:

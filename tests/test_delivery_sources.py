@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from installing import IMPATIENT
 from redist import RedistServer, RedistTree
 from redist.command import run_command
 from redist.faults import (
@@ -17,6 +19,7 @@ from redist.faults import (
     Status,
 )
 from source.ground import (
+    FAULTY,
     TAR,
     archives,
     get,
@@ -27,7 +30,7 @@ from source.ground import (
     statuses,
 )
 
-from cudnn_redist import Progress, TransferOptions, install, plan
+from cudnn_redist import Progress, install, plan
 from cudnn_redist.errors import (
     ArchiveWithdrawn,
     DigestMismatch,
@@ -37,13 +40,7 @@ from cudnn_redist.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
 WINDOWS = {"platform": "windows-x86_64"}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
 
 
 @pytest.fixture
@@ -76,6 +73,17 @@ def test_what_the_first_source_gave_is_not_fetched_again(
     assert request.range == "bytes=30000-"
     assert "if-range" not in request.headers
     assert prefix.verify() == ()
+
+
+def test_what_one_source_gave_stays_where_the_next_has_no_such_archive(
+    redist_server: RedistServer, second: RedistServer, root: Path
+) -> None:
+    redist_server.always(TAR, Cut(30_000))
+    second.always(TAR, Status(404))
+    with pytest.raises(TransferError, match="got 30000 of"):
+        get(redist(redist_server), redist(second), root=root, transfer=IMPATIENT)
+
+    assert [path.stat().st_size for path in partials(root)] == [30_000]
 
 
 def test_the_first_source_may_be_gone_altogether(
@@ -125,6 +133,21 @@ def test_a_directory_is_read_in_place(form: str, redist_tree: RedistTree, root: 
 
     assert prefix.verify() == ()
     assert not (root / ".partial").exists()
+
+
+@pytest.mark.skipif(not FAULTY.exists(), reason="Linux has a file that cannot be read")
+def test_a_source_that_cannot_be_read_is_blamed_and_the_next_is_asked(
+    redist_server: RedistServer, redist_tree: RedistTree, root: Path
+) -> None:
+    bad = RedistTree(shutil.copytree(redist_tree.path, root.with_name("bad")))
+    archive = bad.archive_path("9.27.0")
+    archive.unlink()
+    archive.symlink_to(FAULTY)
+    with pytest.raises(TransferError, match="cannot be read: Input/output error") as caught:
+        get(bad.path, root=root)
+    assert caught.value.where == archive.as_uri()
+    assert nothing_left(root)
+    assert get(bad.path, redist(redist_server), root=root).verify() == ()
 
 
 @pytest.mark.parametrize("damage", ["missing", "short", "flipped"])

@@ -12,24 +12,15 @@ from redist.faults import (
     Status,
 )
 from source.ground import (
+    FAULTY,
     TAR,
     archives,
     get,
     redist,
 )
 
-from cudnn_redist import TransferOptions
-
 if TYPE_CHECKING:
     from redist import RedistServer
-
-IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
-WINDOWS = {"platform": "windows-x86_64"}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
 
 
 def stored(store: Path) -> list[Path]:
@@ -48,7 +39,9 @@ def test_a_second_root_downloads_nothing(redist_server: RedistServer, tmp_path: 
     assert list((tmp_path / "a/.partial").iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "directory", "dangling", "unreadable"])
+@pytest.mark.parametrize(
+    "damage", ["truncated", "empty", "flipped", "faulty", "directory", "dangling", "unreadable"]
+)
 def test_a_bad_copy_is_replaced_once(
     damage: str, redist_server: RedistServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -64,6 +57,8 @@ def test_a_bad_copy_is_replaced_once(
             path.symlink_to("nowhere")
         case "unreadable":
             path.symlink_to(path)
+        case "faulty":
+            path.symlink_to(FAULTY)
         case _:
             bad = {"truncated": good[:5000], "empty": b"", "flipped": bytes(len(good))}
             path.write_bytes(bad[damage])
@@ -74,7 +69,8 @@ def test_a_bad_copy_is_replaced_once(
     assert len(archives(redist_server)) == 2
     assert not path.is_symlink()
     assert path.read_bytes() == good
-    assert ("is not what it was" in caplog.text) == (damage in ("truncated", "empty", "flipped"))
+    told = ("truncated", "empty", "flipped", *(("faulty",) if FAULTY.exists() else ()))
+    assert ("is not what it was" in caplog.text) == (damage in told)
 
 
 def test_a_store_may_lie_on_another_file_system(redist_server: RedistServer, tmp_path: Path) -> None:

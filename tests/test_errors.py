@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import inspect
 import json
+import pickle
 
 import pytest
 
@@ -10,8 +12,10 @@ from cudnn_redist.errors import (
     ArchiveError,
     DigestMismatch,
     LabelNotFound,
+    LockMismatch,
     ManifestError,
     RedistError,
+    SizeMismatch,
     TransientTransferError,
     VerificationFailed,
 )
@@ -77,6 +81,21 @@ def test_the_tree_is_by_blame(name: str) -> None:
 )
 def test_an_error_reads_phase_where_cause(error: RedistError, text: str) -> None:
     assert str(error) == text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SizeMismatch("short", where="http://h/x", expected=2, actual=1),
+        TransientTransferError("busy", status=503, retry_after=2.0),
+        LockMismatch("differs", where="a.lock", differences=["x"]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_comes_whole_out_of_a_worker_process(error: RedistError) -> None:
+    twin = pickle.loads(pickle.dumps(error))
+    assert (type(twin), str(twin), twin.args) == (type(error), str(error), error.args)
+    assert twin.facts() == copy.copy(error).facts() == error.facts()
 
 
 def test_facts_are_for_programs() -> None:

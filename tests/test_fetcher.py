@@ -27,11 +27,6 @@ HERE = {"platform": "linux-x86_64", "cuda": "13"}
 NOBODY_LISTENS = "http://127.0.0.1:1/"
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def get(source: object, root: Path, label: str = "9.27.0", **choices: Any) -> Prefix:  # noqa: ANN401
     return fetch(label, sources=[str(source)], root=root, **{**HERE, "options": options(), **choices})
 
@@ -55,6 +50,7 @@ def test_a_label_becomes_a_prefix(redist_server: RedistServer, root: Path) -> No
         pytest.param("9.27.0", {}, {}, id="exact"),
         pytest.param("9.27.0.42", {}, {}, id="four-parts-of-a-three-part-label"),
         pytest.param("8.9.7.29", {"label": "8.9.7.29"}, {}, id="four-part-label-flat"),
+        pytest.param("25.1", {"label": "25.1"}, {}, id="two-part-label"),
         pytest.param(
             "9.27.0",
             {"components": ("cudnn", "cudnn_samples")},

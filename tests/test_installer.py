@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from redist import RedistServer, RedistTree
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def test_a_plan_becomes_a_prefix(redist_server: RedistServer, root: Path) -> None:
     made = planned(redist_server.url, root)
     (prefix,) = install(made)

@@ -27,11 +27,6 @@ def get(source: object, root: Path, label: str = "9.27.0", **choices: Any) -> Pr
     return fetch(label, sources=[str(source)], root=root, **given)
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def test_a_pin_is_not_answered_by_a_prefix_of_another_manifest(redist_tree: RedistTree, root: Path) -> None:
     old = get(redist_tree.path, root)
     redist_tree.add_release("9.27.0", version="9.27.0.43")

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 ARCHIVE = ".tar.xz"
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def test_the_manifest_is_kept_and_the_install_is_logged(
     redist_server: RedistServer, redist_tree: RedistTree, root: Path
 ) -> None:

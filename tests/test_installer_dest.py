@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
-@pytest.fixture
 def dest(tmp_path: Path) -> Path:
     return tmp_path / "third_party/cudnn"
 
@@ -30,7 +25,7 @@ def libraries(dest: Path) -> list[str]:
     return sorted(path.name for path in dest.rglob("libcudnn*"))
 
 
-@pytest.mark.parametrize("there", ["absent", "empty", "ours", "damaged-record", "damaged-file"])
+@pytest.mark.parametrize("there", ["absent", "empty", "ours", "damaged-file"])
 def test_a_place_that_is_free_or_ours(redist_tree: RedistTree, root: Path, dest: Path, there: str) -> None:
     made = planned(redist_tree.path, root)
     match there:
@@ -38,9 +33,6 @@ def test_a_place_that_is_free_or_ours(redist_tree: RedistTree, root: Path, dest:
             dest.mkdir(parents=True)
         case "ours":
             install(planned(redist_tree.path, root, "9.26.0"), dest=dest)
-        case "damaged-record":
-            install(made, dest=dest)
-            (dest / ".cudnn-redist.json").write_text("{")
         case "damaged-file":
             install(made, dest=dest)
             (dest / "include/cudnn.h").unlink()
@@ -75,6 +67,30 @@ def test_what_is_not_ours_is_left_alone_and_nothing_is_asked(
         install(made, dest=dest, options=options(force=force))
     assert len(redist_server.log) == asked
     assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "content", "reason"),
+    [
+        ("lib/mine.txt", "precious", r"holds what is not ours \(lib/mine\.txt\); --force replaces all"),
+        (".cudnn-redist.json", "{", "its record is damaged, .*; --force replaces all"),
+    ],
+    ids=["added file", "damaged record"],
+)
+def test_what_may_be_somebody_elses_is_not_taken_away(
+    redist_server: RedistServer, root: Path, dest: Path, *, changed: str, content: str, reason: str
+) -> None:
+    install(planned(redist_server.url, root, "9.26.0"), dest=dest)
+    (dest / changed).write_text(content)
+    made = planned(redist_server.url, root)
+    asked, before = len(redist_server.log), everything(dest)
+    with pytest.raises(PrefixError, match=reason):
+        install(made, dest=dest)
+    assert len(redist_server.log) == asked
+    assert everything(dest) == before
+
+    (prefix,) = install(made, dest=dest, options=options(force=True))
+    assert (prefix.record.label, prefix.verify()) == ("9.27.0", ())
 
 
 def test_one_release_after_another_in_one_place(redist_tree: RedistTree, root: Path, dest: Path) -> None:

@@ -25,11 +25,6 @@ FILES = {
 FOLDERS = {"lib/cmake", "lib/cmake/cudnn", "lib/pkgconfig"}
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def generated(prefix: Prefix) -> set[str]:
     return {entry.path for entry in prefix.record.generated}
 

@@ -32,11 +32,6 @@ ARCHIVE = ".tar.xz"
 HUGE = 10**14
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"
-
-
 def test_a_failure_leaves_the_old_prefix_and_no_stage(redist_server: RedistServer, root: Path) -> None:
     made = planned(redist_server.url, root)
     (prefix,) = install(made)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING
 
 import pytest
+from installing import IMPATIENT
 from redist import RedistServer, RedistTree
 from redist.faults import Page, Redirect, Status
 from source.ground import QUICK, TAR, archives, get, prefixes, redist
 
-from cudnn_redist import TransferOptions
 from cudnn_redist.errors import (
     DigestMismatch,
     LabelNotFound,
@@ -26,6 +25,7 @@ from cudnn_redist.errors import (
 from cudnn_redist.layout import Layout
 from cudnn_redist.locations import folders
 from cudnn_redist.manifest import ReleaseLabel
+from cudnn_redist.prefix.removing import remove_prefix
 from cudnn_redist.resolver import Resolved, Resolver
 from cudnn_redist.source.sources import Sources
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-IMPATIENT = TransferOptions(retries=0, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4)
+    from cudnn_redist import TransferOptions
 
 
 def resolve(
@@ -205,7 +205,7 @@ def test_a_page_that_is_no_index_lists_nothing(redist_server: RedistServer, tmp_
 
 
 def test_what_is_not_listed_is_told_with_what_is(redist_server: RedistServer, tmp_path: Path) -> None:
-    with pytest.raises(LabelNotFound) as caught:
+    with pytest.raises(LabelNotFound, match=r"no release of 9\.28 listed; the newest is 9\.27\.0") as caught:
         resolve("9.28", redist(redist_server), root=tmp_path)
 
     assert caught.value.available == ("9.26.0", "9.27.0")
@@ -332,9 +332,7 @@ def test_an_installed_label_needs_no_request(redist_server: RedistServer, tmp_pa
     get(redist(redist_server), root=tmp_path)
     redist_server.close()
 
-    started = time.monotonic()
     assert get(redist(redist_server), root=tmp_path, transfer=IMPATIENT).verify() == ()
-    assert time.monotonic() - started < 1
     kept = resolve("9.27.0", redist(redist_server), root=tmp_path, transfer=IMPATIENT)
     assert kept.manifest.origin == f"{redist(redist_server)}redistrib_9.27.0.json"
     assert kept.kept
@@ -381,16 +379,28 @@ def test_a_label_that_changed_is_told_when_it_is_read_again(
     redist_tree.add_release("9.27.0", date="2026-10-10", version="9.27.0.43")
     assert get(redist(redist_server), root=tmp_path).record == old.record
 
-    with caplog.at_level(logging.WARNING, "cudnn_redist"):
-        same = get(redist(redist_server), root=tmp_path, refresh=True)
-    assert same.record == old.record
-    assert "changed at its source" in caplog.text
-    assert "--force installs that" in caplog.text
+    for _ in range(2):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "cudnn_redist"):
+            same = get(redist(redist_server), root=tmp_path, refresh=True)
+        assert same.record == old.record
+        assert "changed at its source" in caplog.text
+        assert "--force installs that" in caplog.text
     assert redist_server.requests(".json")[-1].headers["cache-control"] == "no-cache"
 
     new = get(redist(redist_server), root=tmp_path, options={"force": True})
     assert new.record.version == "9.27.0.43"
     assert new.record.archive_sha256 != old.record.archive_sha256
+
+
+def test_the_manifest_of_a_prefix_that_has_gone_does_not_answer(
+    redist_tree: RedistTree, redist_server: RedistServer, tmp_path: Path
+) -> None:
+    old = get(redist(redist_server), root=tmp_path)
+    remove_prefix(old.path)
+    redist_tree.add_release("9.27.0", date="2026-10-10", version="9.27.0.43")
+
+    assert get(redist(redist_server), root=tmp_path).record.version == "9.27.0.43"
 
 
 def test_a_second_fetch_asks_for_nothing_after_the_caches_are_gone(

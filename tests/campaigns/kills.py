@@ -131,6 +131,7 @@ def taken_over(there: Ground, words: list[str | Path], root: Path) -> Iterator[s
     finished = is_new(there, root) and "--force" not in words
     there_already = max((path.stat().st_size for path in partials_in(root)), default=0)
     missing = 0 if finished else there.size - there_already
+    there.server.settle()
     before = len(there.downloads())
     done = run(words)
     requests = there.downloads()[before:]

@@ -9,11 +9,11 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "cudnn_redist")
 
@@ -80,7 +80,7 @@ def run(words: Iterable[str | Path]) -> Ended:
     return ended(started(words))
 
 
-def until(condition: Callable[[], object], *, longest: float = 20.0, every: float = 0.0005) -> bool:
+def until(condition: Callable[[], object], *, longest: float = 60.0, every: float = 0.0005) -> bool:
     """Look again and again until ``condition`` holds; ``False`` where it did not within ``longest`` seconds."""
     deadline = time.monotonic() + longest
     while not _holds(condition):
@@ -88,6 +88,11 @@ def until(condition: Callable[[], object], *, longest: float = 20.0, every: floa
             return False
         time.sleep(every)
     return True
+
+
+def open_files(number: int) -> set[Path]:
+    """Return the files that a process of Linux has open."""
+    return {Path(os.path.realpath(link)) for link in Path(f"/proc/{number}/fd").iterdir()}
 
 
 def _holds(condition: Callable[[], object]) -> bool:

@@ -20,6 +20,7 @@ from campaigns.processes import ended, run, running, until
 from campaigns.tally import Tally
 from campaigns.waits import CHOICE, WAITS
 from installing import leftovers
+from stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import random
@@ -80,17 +81,16 @@ def signalled(
         there.server.rate = None
         stopped(process)
         moment = moment_of(there, root, process.pid)
-        begun = time.monotonic()
-        process.send_signal(sent)
-        process.send_signal(signal.SIGCONT)
-        done = ended(process)
-    seconds = time.monotonic() - begun
-    faults = [*_of_the_end(done, sent, seconds, prefix_in(root)), *there.faults_of(prefix_in(root))]
+        with Stopwatch() as watch:
+            process.send_signal(sent)
+            process.send_signal(signal.SIGCONT)
+            done = ended(process)
+    faults = [*_of_the_end(done, sent, watch.seconds, prefix_in(root)), *there.faults_of(prefix_in(root))]
     if done.code and any(stages_in(root)):
         faults.append("a stage is left")
     faults += taken_over(there, words, root)
     faults += left_over(there, root)
-    return moment, seconds, faults
+    return moment, watch.seconds, faults
 
 
 def waited(
@@ -100,19 +100,18 @@ def waited(
     with waiting(server, root) as wait, running(wait.words(root), env=wait.env) as process:
         reached = until(wait.reached)
         time.sleep(0.05)
-        begun = time.monotonic()
-        process.send_signal(sent)
-        done = ended(process)
-        seconds = time.monotonic() - begun
+        with Stopwatch() as watch:
+            process.send_signal(sent)
+            done = ended(process)
     server.heal()
-    faults = [*_of_the_end(done, sent, seconds, prefix_in(root))]
+    faults = [*_of_the_end(done, sent, watch.seconds, prefix_in(root))]
     if not reached:
         faults.append("never came to wait")
     again = run(["fetch", LABEL, *CHOICE, "--root", root, "--source", server.url])
     if (again.code, again.out) != (0, str(prefix_in(root))):
         faults.append(f"the next run: exit {again.code}, {again.out!r}, {again.err!r}")
     faults += [f"left: {path}" for path in leftovers(root)]
-    return seconds, faults
+    return watch.seconds, faults
 
 
 def stopped(process: subprocess.Popen[bytes]) -> None:

@@ -49,13 +49,20 @@ class Mute:
         self.place = f"127.0.0.1:{self._listener.getsockname()[1]}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        while self._thread.is_alive():
+            # It may have taken another connection meanwhile.
+            for each in self._connections:
+                with suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+            self._thread.join(0.01)
         for each in (self._listener, *self._connections):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
             each.close()
 
     def _listen(self) -> None:

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from redist import RedistServer, RedistTree
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A root that nobody has made yet."""
-    return tmp_path / "root"
-
-
 @pytest.fixture(scope="session")
 def thirty_megabytes() -> bytes:
     """An archive with so much noise in it, not compressed, since nothing would become of that."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from campaigns.processes import until
 from cli.ground import leftovers, partials, reason, snapshot
 from redist.command import run_command
 
@@ -90,12 +90,9 @@ def ranges(server: RedistServer) -> list[str | None]:
     return [request.range for request in server.requests(ARCHIVE)]
 
 
-def soon(condition: Callable[[], object], *, timeout: float = 10) -> None:
+def soon(condition: Callable[[], object], *, timeout: float = 60) -> None:
     """Wait until ``condition`` holds."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert until(condition, longest=timeout, every=0.01)
 
 
 def _standing(root: Path) -> dict[str, str] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from campaigns.processes import open_files
 from cases.ground import soon
 from cli.ground import CHOICE, PREFIX, leftovers, partials, snapshot
 from prefix.made import entries, installed
@@ -18,6 +19,7 @@ from redist import File
 from redist.archives import pack
 from redist.command import Completed, run_command, start_command
 from redist.faults import Delay, Stall, Status, Trickle
+from stopwatch import Stopwatch
 
 from cudnn_redist.prefix.record import Entry
 
@@ -69,14 +71,12 @@ def _nobody_ignores_signals() -> Iterator[None]:
 
 def ended(process: subprocess.Popen[bytes], *numbers: int, pause: float = 0.1) -> Completed:
     """Send the signals and wait for the end; ``seconds`` counts from the first."""
-    started = time.monotonic()
-    for position, number in enumerate(numbers):
-        time.sleep(pause if position else 0)
-        process.send_signal(number)
-    out, err = process.communicate(timeout=10)
-    return Completed(
-        code=process.returncode, out=out.decode(), err=err.decode(), seconds=time.monotonic() - started
-    )
+    with Stopwatch() as watch:
+        for position, number in enumerate(numbers):
+            time.sleep(pause if position else 0)
+            process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    return Completed(code=process.returncode, out=out.decode(), err=err.decode(), seconds=watch.seconds)
 
 
 def last_words(done: Completed) -> str:
@@ -121,6 +121,8 @@ def end_while_it_waits(redist_server: RedistServer, root: Path, stalled: Stalled
             redist_server.wait_for(stalled.suffix, sent=stalled.sent)
         else:
             soon(lambda: redist_server.requests(stalled.suffix))
+        # The server tells what it sends; what has come lies in a partial.
+        soon(lambda: not stalled.resumable or any(path.stat().st_size for path in partials(root)))
         time.sleep(0.05)
         done = ended(process, sent.number)
 
@@ -169,6 +171,17 @@ def slow_tree(redist_tree: RedistTree, slow_archive: bytes) -> RedistTree:
     return redist_tree
 
 
+TRIES = 4
+"""On a busy machine the one who watches may come when all is unpacked."""
+
+
+def ended_at(percent: float, words: list[str | Path], root: Path, number: int) -> Completed:
+    """Send the signal when so much is unpacked; the end may come before."""
+    with start_command(*words, "--root", root) as process:
+        soon(lambda: unpacked(root) >= percent or process.poll() is not None)
+        return ended(process, number)
+
+
 def unpacked(root: Path) -> float:
     """Return how much of the slow archive is in a stage, in percent."""
     libraries = root.glob("cudnn/9.27.0/cudnn/linux-x86_64/.cudnn-redist-*.stage/**/*.so")
@@ -187,14 +200,15 @@ def unpacked(root: Path) -> float:
     ],
 )
 def test_C78_a_long_unpacking(
-    slow_tree: RedistTree, redist_server: RedistServer, root: Path, way: str, percent: int, *, sent: Sent
+    slow_tree: RedistTree, redist_server: RedistServer, tmp_path: Path, way: str, percent: int, *, sent: Sent
 ) -> None:
     source = slow_tree.path if way.startswith("in place") else redist_server.url
-    words = ["fetch", "9.27.0", *CHOICE, "--root", root, "--source", source, "--threads", "1"]
+    words = ["fetch", "9.27.0", *CHOICE, "--source", source, "--threads", "1"]
     words += [word for word in way.split() if word.startswith("--")]
-    with start_command(*words) as process:
-        soon(lambda: unpacked(root) >= percent)
-        done = ended(process, sent.number)
+    for root in (tmp_path / str(each) for each in range(TRIES)):
+        done = ended_at(percent, words, root, sent.number)
+        if done.code:
+            break
     assert (done.code, done.out, last_words(done)) == (sent.code, "", sent.told)
     assert done.seconds < 2
     assert not (root / PREFIX).exists()
@@ -211,13 +225,13 @@ def test_C78_while_another_process_has_its_turn(redist_server: RedistServer, roo
         redist_server.wait_for(ARCHIVE, sent=40_000)
         with start_command(*words) as waiting:
             assert waiting.stderr is not None
-            while b"waiting for process" not in waiting.stderr.readline():
-                pass
+            assert any(b"waiting for process" in line for line in waiting.stderr)
             done = ended(waiting, sent.number)
         assert (done.code, done.out, last_words(done)) == (sent.code, "", sent.told)
         assert done.seconds < 2
         ended(holder, signal.SIGTERM)
-    assert run_command(*words).out == f"{root / PREFIX}\n"
+    again = run_command(*words)
+    assert again.out == f"{root / PREFIX}\n", again.err
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
@@ -233,7 +247,8 @@ def test_C78_twice_in_a_row(redist_server: RedistServer, root: Path, first: int,
     assert "Traceback" not in done.err
     assert "Exception ignored" not in done.err
     assert not (root / PREFIX).exists()
-    assert run_command(*words).out == f"{root / PREFIX}\n"
+    again = run_command(*words)
+    assert again.out == f"{root / PREFIX}\n", again.err
 
 
 @BOTH
@@ -249,10 +264,6 @@ def test_C78_while_a_large_file_is_hashed(root: Path, sent: Sent) -> None:
         done = ended(process, sent.number)
     assert (done.code, done.out, last_words(done)) == (sent.code, "", sent.told)
     assert done.seconds < 2
-
-
-def open_files(number: int) -> set[Path]:
-    return {Path(os.path.realpath(link)) for link in Path(f"/proc/{number}/fd").iterdir()}
 
 
 def test_C78_what_was_installed_before_stands(redist_server: RedistServer, root: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from installing import everything, leftovers
 from redist.command import run_command, start_command
+from redist.faults import Before, Stall
 
 from cudnn_redist import Prefix
 
@@ -77,9 +79,10 @@ def test_C65_one_process_killed_half_way_hinders_nobody(
     redist_server: RedistServer, root: Path, reference: dict[str, tuple[str, str]]
 ) -> None:
     redist_server.rate = SLOW
+    redist_server.fail(".tar.xz", Stall(20_000))
     with ExitStack() as stack:
         victim = stack.enter_context(start_command(*words(redist_server, root)))
-        redist_server.wait_for(".tar.xz", sent=20_000, timeout=60)
+        redist_server.wait_for(".tar.xz", sent=20_000)
         started = [stack.enter_context(start_command(*words(redist_server, root))) for _ in range(3)]
         os.killpg(victim.pid, signal.SIGKILL)
         assert ended([victim]) == [(-signal.SIGKILL, "")]
@@ -158,11 +161,13 @@ def test_C67_lock_files_left_behind_are_harmless(
 
 
 def test_C67_waiting_names_the_process_that_is_waited_for(redist_server: RedistServer, root: Path) -> None:
-    redist_server.rate = SLOW
+    asked, may_answer = threading.Event(), threading.Event()
+    redist_server.fail(".tar.xz", Before(lambda: asked.set() or may_answer.wait(60)))
     with start_command(*words(redist_server, root)) as first:
-        redist_server.wait_for(".tar.xz", sent=2_000, timeout=60)
-        done = run_command(*words(redist_server, root))
-        assert ended([first])[0][0] == 0
-    assert done.code == 0
-    assert f"waiting for process {first.pid} on " in done.err
+        assert asked.wait(60)
+        with start_command(*words(redist_server, root)) as second:
+            assert second.stderr is not None
+            assert any(f"waiting for process {first.pid} on ".encode() in line for line in second.stderr)
+            may_answer.set()
+            assert [code for code, _ in ended([first, second])] == [0, 0]
     assert len(downloads(redist_server)) == 1

@@ -43,6 +43,13 @@ def test_json_has_what_could_not_be_proven(at_hand: Path, root: Path) -> None:
     assert (facts["path"], facts["label"], len(facts["unproven"])) == (str(root / PREFIX), "9.27.0", 1)
 
 
+def test_what_is_no_archive_is_named_and_no_source_is_to_blame(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# ours")
+    done = run_command("adopt", "README.md", "--root", root, cwd=tmp_path)
+    told = f"adopt: {tmp_path / 'README.md'}: this is no archive but text: '# ours'"
+    assert (done.code, done.out, reason(done)) == (6, "", told)
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

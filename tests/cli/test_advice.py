@@ -16,6 +16,7 @@ from cudnn_redist.errors import (
     LabelNotFound,
     ManifestChanged,
     ManifestError,
+    NotInstalled,
     PrefixError,
     RedistError,
     SizeMismatch,
@@ -34,7 +35,8 @@ PROMISES = {"expected": 1, "actual": 2}
 @pytest.mark.parametrize(
     ("error", "step"),
     [
-        (TransientTransferError("why", where=WHERE), "the same command goes on from there"),
+        (TransientTransferError("why", where=WHERE, landed=1), "the same command goes on from there"),
+        (TransientTransferError("why", where=WHERE), "try again later"),
         (TransientTransferError("why", where=WHERE, phase="manifest"), "try again later"),
         (TransferError("HTTP 403", where=WHERE, status=403), "give another --source"),
         (SizeMismatch("why", where=WHERE, **PROMISES), "nothing of it is kept"),
@@ -42,6 +44,7 @@ PROMISES = {"expected": 1, "actual": 2}
         (ManifestChanged("why", where=WHERE, **PROMISES), "the sha256 to give"),
         (ManifestError("why", where=WHERE), "give another --source"),
         (ArchiveError("why", where=WHERE), "nothing of it is kept"),
+        (NotInstalled("why", where=WHERE), "`list --installed` shows what is"),
         (ArchiveWithdrawn("why", where=WHERE), "`list` shows other releases"),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, RedistError) else "",
@@ -56,6 +59,8 @@ def test_the_next_step_follows_the_cause(error: RedistError, step: str) -> None:
     [
         UsageError("'x' is no label: dotted numbers such as 9.27.0"),
         LabelNotFound("no such release label; `list` shows the labels there are"),
+        NotInstalled("9.27.0 is not installed like that", where="/root", available=["/root/cudnn"]),
+        ArchiveError("this is no archive but text", where="/README.md", phase="adopt"),
         PrefixError("needs 7 bytes, 5 are free", where="/root"),
         TransferError("the proxy wants a login", where=WHERE, phase="proxy", status=407),
         TransferError("HTTP 401: the server wants a login", where=WHERE, status=401),

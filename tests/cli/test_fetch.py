@@ -115,6 +115,30 @@ def test_the_newest_of_a_label_is_told(redist_server: RedistServer, root: Path, 
     done = run_command("fetch", label, *CHOICE, "--root", root, "--source", redist_server.url)
     assert (done.code, done.out) == (0, f"{root / PREFIX}\n")
     assert done.err.startswith(f"label {label}: the newest listed is 9.27.0\n")
+    assert done.err.count("label ") == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("Latest", "'Latest' is not a release label: dotted numbers such as 9.27.0, or latest"),
+        ("x" * 99, f"'{'x' * 60}...' is not a release label: dotted numbers such as 9.27.0, or latest"),
+        ("./x.tar.xz", "such as 9.27.0, or latest; a file is for `adopt`"),
+    ],
+    ids=["spelling", "long", "file"],
+)
+def test_what_is_no_label_is_told_what_one_is(root: Path, label: str, told: str) -> None:
+    done = run_command("fetch", label, *CHOICE, "--root", root)
+    assert (done.code, done.out) == (2, "")
+    assert reason(done).endswith(told)
+
+
+def test_a_source_that_a_blank_in_the_variable_cut_in_two(root: Path, tmp_path: Path) -> None:
+    env = {"CUDNN_REDIST_SOURCE": str(tmp_path / "my redist")}
+    done = run_command("fetch", "9.27.0", *CHOICE, "--root", root, env=env)
+    assert (done.code, done.out) == (2, "")
+    told = f"source: {tmp_path / 'my'}: no such directory; a source of CUDNN_REDIST_SOURCE, in which blanks separate"
+    assert reason(done).startswith(told)
 
 
 def test_dry_run_prints_the_plan_and_writes_nothing(
@@ -145,6 +169,34 @@ def test_dry_run_tells_what_is_there_already(redist_server: RedistServer, root: 
     assert f"  -> {root / PREFIX} (already there)" in done.out.splitlines()
     assert "download 0 bytes" in done.out
     assert snapshot(root) == before
+
+
+def test_dry_run_with_force_counts_what_is_there_again(
+    redist_server: RedistServer, redist_tree: RedistTree, root: Path
+) -> None:
+    words = ("fetch", "9.27.0", *CHOICE, "--root", root, "--source", redist_server.url, "--force")
+    run_command(*words)
+    done = run_command(*words, "--dry-run")
+    assert f"  -> {root / PREFIX}" in done.out.splitlines()
+    assert f"download {redist_tree.archive_path('9.27.0').stat().st_size:,} bytes" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "stays"),
+    [(("9.27.0",), True), (("9.26.0",), False), (("9.27.0", "--only", "runtime"), False)],
+    ids=["the same", "another release", "a part of it"],
+)
+def test_dry_run_with_dest_tells_what_would_stay(
+    redist_tree: RedistTree, root: Path, tmp_path: Path, *, words: tuple[str, ...], stays: bool
+) -> None:
+    dest = tmp_path / "exactly"
+    place = (*CHOICE, "--root", root, "--source", redist_tree.path, "--dest", dest)
+    run_command("fetch", "9.27.0", *place)
+    done = run_command("fetch", *words, *place, "--dry-run")
+    assert f"  -> {dest}{' (already there)' if stays else ''}" in done.out.splitlines()
+    before = (dest / ".cudnn-redist.json").stat().st_ino
+    assert run_command("fetch", *words, *place).code == 0
+    assert ((dest / ".cudnn-redist.json").stat().st_ino == before) is stays
 
 
 def test_dry_run_with_dest_names_dest(redist_tree: RedistTree, root: Path, tmp_path: Path) -> None:

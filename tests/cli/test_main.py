@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import signal
 import threading
 from typing import TYPE_CHECKING
@@ -40,6 +41,35 @@ def test_it_writes_to_a_stdout_of_text() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert (ended.value.code, out.getvalue().startswith("cudnn-redist ")) == (0, True)
+
+
+GROUPS = (
+    "what",
+    "which lock",
+    "instead of making one",
+    "licence",
+    "from where",
+    "where",
+    "how",
+    "what is told",
+)
+
+
+def helped(*words: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit):
+        main([*words, "--help"])
+    return out.getvalue()
+
+
+def test_every_help_has_its_groups_in_one_order() -> None:
+    commands = re.findall(r"^    ([a-z]+) ", helped(), flags=re.MULTILINE)
+    shown = {
+        command: re.findall(r"^([a-z ]+):$", helped(command), flags=re.MULTILINE) for command in commands
+    }
+    assert len(shown) > 10
+    assert shown == {
+        command: [each for each in GROUPS if each in groups] for command, groups in shown.items()
+    }
 
 
 def test_a_bug_is_exit_1(capfd: pytest.CaptureFixture[str]) -> None:

@@ -97,7 +97,7 @@ def test_check_says_that_all_is_well_or_what_is_not(ground: Ground) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "cause"),
     [
-        pytest.param((), 2, "no label to mirror", id="no-label"),
+        pytest.param((), 2, "mirror: this is taken for DEST, and no LABEL follows it", id="no-label"),
         pytest.param(("9.99.0",), 3, "no such release label as 9.99.0", id="unknown"),
         pytest.param((">=11",), 3, "no release in >=11", id="empty-range"),
         pytest.param((">=x",), 2, "is no range of labels", id="no-range"),
@@ -117,6 +117,7 @@ def test_a_question_that_has_no_answer_makes_nothing(
     done = ground.run(*words)
 
     assert (done.code, cause in reason(done)) == (code, True), done.err
+    assert NOTICE not in done.err
     assert not ground.mirror.exists()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -83,6 +85,51 @@ def test_what_cannot_end_well_is_refused_before_anything_is_fetched(
 
 
 @posix
+@pytest.mark.parametrize(
+    "words",
+    [("--dest", "inner"), ("--dest", "lib/deeper/inner"), ("--root", "inner"), ("--link", "inner")],
+    ids=" ".join,
+)
+def test_nothing_is_put_into_a_prefix(
+    redist_server: RedistServer, root: Path, tmp_path: Path, words: tuple[str, str]
+) -> None:
+    common = (*CHOICE, "--source", redist_server.url)
+    run_command("fetch", "9.27.0", *common, "--root", root)
+    before, asked = snapshot(root / PREFIX), len(redist_server.requests(".tar.xz"))
+    option, name = words
+    place = () if option == "--root" else ("--root", tmp_path / "other")
+    done = run_command("fetch", "9.26.0", *common, *place, option, root / PREFIX / name)
+    assert (done.code, done.out) == (7, "")
+    assert "lies in another prefix; that is left alone" in reason(done)
+    assert snapshot(root / PREFIX) == before
+    assert len(redist_server.requests(".tar.xz")) == asked
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fetch", "9.27.0", "--root", "here"),
+        ("fetch", "9.27.0", "--dest", "here"),
+        ("list", "--source", "here"),
+        ("verify", "./here"),
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_counts_from_a_directory_that_is_gone(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "gone").mkdir()
+    script = 'rmdir "$PWD" && exec "$0" -m cudnn_redist "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable, *words],
+        cwd=tmp_path / "gone",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "here: counts from the working directory, which is gone" in done.stderr.splitlines()[-1]
+
+
 def test_a_link_is_made_and_turned(redist_tree: RedistTree, root: Path, tmp_path: Path) -> None:
     link = tmp_path / "deep" / "current"
     source = ("--source", str(redist_tree.path))

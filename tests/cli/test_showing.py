@@ -37,14 +37,20 @@ def test_list_of_a_label_shows_what_it_has(redist_tree: RedistTree, root: Path) 
     redist_tree.add_release("9.27.0", components=("cudnn", "cudnn_samples"))
     done = run_command("list", "9.27.0", "--source", redist_tree.path, "--root", root)
     assert done.code == 0
+    sizes = [
+        f"{redist_tree.archive_path('9.27.0', 'cudnn', platform, variant).stat().st_size:,} bytes"
+        for platform in ("linux-x86_64", "linux-sbsa", "windows-x86_64")
+        for variant in ("cuda12", "cuda13")
+    ]
+    source = redist_tree.archive_path("9.27.0", "cudnn_samples", "source", None).stat().st_size
     assert done.out.splitlines() == [
         "9.27.0  2026-09-29",
         "cudnn  9.27.0.42  NVIDIA cudnn (test)",
-        "  linux-x86_64     cuda12 (0 MB), cuda13 (0 MB)",
-        "  linux-sbsa       cuda12 (0 MB), cuda13 (0 MB)",
-        "  windows-x86_64   cuda12 (0 MB), cuda13 (0 MB)",
+        f"  linux-x86_64     cuda12 ({sizes[0]}), cuda13 ({sizes[1]})",
+        f"  linux-sbsa       cuda12 ({sizes[2]}), cuda13 ({sizes[3]})",
+        f"  windows-x86_64   cuda12 ({sizes[4]}), cuda13 ({sizes[5]})",
         "cudnn_samples  9.27.0.42  NVIDIA cudnn_samples (test)",
-        "  source           any CUDA (0 MB)",
+        f"  source           any CUDA ({source:,} bytes)",
     ]
     assert not root.exists()
 
@@ -74,6 +80,22 @@ def test_list_installed(several: Path, words: tuple[str, ...], expected: list[st
     done = run_command("list", *words, "--installed", "--root", several)
     paths = [str(several / path / "linux-x86_64/cuda13") for path in expected]
     assert (done.code, done.out.splitlines(), done.err) == (0, paths, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--installed", "--channels"),
+        ("--channels", "9.27.0"),
+        ("--manifest-sha256", "0" * 64),
+        ("9.27.0", "--installed", "--manifest-sha256", "0" * 64),
+    ],
+    ids=" ".join,
+)
+def test_list_passes_over_no_word(redist_tree: RedistTree, several: Path, words: tuple[str, ...]) -> None:
+    done = run_command("list", *words, "--source", redist_tree.path, "--root", several)
+    assert (done.code, done.out) == (2, "")
+    assert reason(done).startswith("usage: --")
 
 
 def test_list_installed_of_a_root_that_is_not_there_is_empty(root: Path) -> None:
@@ -146,7 +168,7 @@ def test_where_prints_each_path(several: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "there"),
     [
-        (("9.1.0", *CHOICE), "nothing"),
+        (("9.1.0", *CHOICE), ""),
         (("9.27.0", "--platform", "linux-x86_64", "--cuda", "12"), PREFIX),
         (("9.27.0", "--platform", "linux-x86_64", "--cuda", "11"), PREFIX),
         (("9.27", *CHOICE), PREFIX),
@@ -157,5 +179,9 @@ def test_where_prints_each_path(several: Path) -> None:
 def test_where_says_what_is_there_instead(several: Path, words: tuple[str, ...], there: str) -> None:
     done = run_command("where", *words, "--root", several)
     assert (done.code, done.out) == (3, "")
-    assert reason(done).startswith(f"prefix: {several}: {words[0]} is not installed like that; there: ")
-    assert reason(done).endswith(there if there == "nothing" else str(several / there))
+    told = f"prefix: {several}: {words[0]} is not installed"
+    if not there:
+        assert reason(done) == f"{told}; `list --installed` shows what is"
+    else:
+        assert reason(done).startswith(f"{told} like that; installed are ")
+        assert reason(done).endswith(str(several / there))

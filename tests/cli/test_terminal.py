@@ -129,6 +129,13 @@ def test_without_debug_no_request_is_told(redist_server: RedistServer, root: Pat
     assert "GET " not in fetched(redist_server, root).err
 
 
+def test_what_has_arrived_is_told_to_be_kept(redist_server: RedistServer, root: Path) -> None:
+    redist_server.fail(ARCHIVE, Cut(30_000))
+    done = fetched(redist_server, root, "--retries", "0", "--json")
+    assert reason(done).endswith("what has arrived is kept, and the same command goes on from there")
+    assert json.loads(done.out)["error"]["landed"] == 30_000
+
+
 @pytest.mark.parametrize("words", [(), ("--quiet",), ("--json",)], ids=["plain", "quiet", "json"])
 def test_a_failure_after_a_warning_is_still_one_last_line(
     words: tuple[str, ...], redist_server: RedistServer, root: Path
@@ -139,6 +146,6 @@ def test_a_failure_after_a_warning_is_still_one_last_line(
 
     told = reason(done)
     assert (done.code, told.startswith("download: http://127.0.0.1:")) == (4, True)
-    assert "HTTP 503 Service Unavailable; the server asks to wait 7200 s; what has arrived is kept" in told
+    assert "HTTP 503 Service Unavailable; the server asks to wait 7200 s; try again later" in told
     if "--json" in words:
         assert json.loads(done.out)["error"]["retry_after"] == 7200

@@ -54,8 +54,14 @@ class Mounts:
         done = subprocess.run(["mount", *words, str(place)], capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"no right to mount here: {done.stderr}")
-        self._ends.callback(subprocess.run, ["umount", str(place)], check=True)
+        self._ends.callback(_unmount, place)
         return place
+
+
+def _unmount(place: Path) -> None:
+    """Unmount; where somebody still looks, the place is free at once and the file system ends with the last look."""
+    if subprocess.run(["umount", str(place)], capture_output=True, check=False).returncode:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def fill(place: Path) -> None:

@@ -125,7 +125,7 @@ def test_an_edited_list_does_not_match_its_digest(edit: Edit) -> None:
         pytest.param(lambda raw: raw.update(manifest=[]), id="array-for-manifest"),
         pytest.param(lambda raw: raw.update(offered=[]), id="array-for-offered"),
         pytest.param(lambda raw: raw.update(offered={"source": 1}), id="number-for-variants"),
-        pytest.param(lambda raw: raw.update(files={}), id="object-for-files"),
+        pytest.param(lambda raw: raw.update(files={"lib": {}}), id="object-for-files"),
         pytest.param(lambda raw: raw.update(files=["lib"]), id="text-for-entry"),
         pytest.param(lambda raw: raw["files"][0].update(path=7), id="number-for-path"),
         pytest.param(lambda raw: raw["files"][0].update(path="a\0b"), id="path-with-nul"),
@@ -143,7 +143,8 @@ def test_an_edited_list_does_not_match_its_digest(edit: Edit) -> None:
 def test_a_record_of_the_wrong_shape_is_damaged(edit: Edit) -> None:
     raw = record().as_json()
     edit(raw)
-    with pytest.raises(PrefixError, match="damaged record"):
+    # Not for its digest, which anybody can make anew.
+    with pytest.raises(PrefixError, match=r"damaged record \(\w+: "):
         Record.parse(json.dumps(raw).encode(), origin="x")
 
 

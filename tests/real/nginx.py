@@ -46,7 +46,7 @@ http {{
     }}
 }}
 """
-_START_SECONDS = 10.0
+_START_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def _wait_until_ready(server: Nginx, child: subprocess.Popen[bytes]) -> None:
 
 
 def _answers(server: Nginx) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=1)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     try:
         connection.request("GET", "/ready")
         return connection.getresponse().status == http.HTTPStatus.NO_CONTENT

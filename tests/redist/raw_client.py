@@ -34,14 +34,14 @@ def ask(
     *,
     method: str = "GET",
     target: str | None = None,
-    patience: float = 0.3,
+    patience: float = 60,
 ) -> Seen:
     """Send one request and read until the connection ends, or nothing comes for ``patience`` seconds."""
     parts = urlsplit(url)
     lines = [f"{method} {target or parts.path or '/'} HTTP/1.1", f"Host: {parts.netloc}"]
     lines += [f"{name}: {value}" for name, value in (headers or {"Connection": "close"}).items()]
     started = time.monotonic()
-    with socket.create_connection((parts.hostname, parts.port), timeout=5) as connection:
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         first = connection.recv(1)
         waited = time.monotonic() - started

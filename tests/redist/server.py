@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-_JOIN_SECONDS = 10
+_JOIN_SECONDS = 60
 
 
 @dataclass(slots=True)
@@ -83,13 +83,25 @@ class RedistServer:
         return self._log.requests(path_suffix)
 
     def wait_for(
-        self, path_suffix: str = "", *, count: int = 1, sent: int = 0, timeout: float = 10
+        self, path_suffix: str = "", *, count: int = 1, sent: int = 0, timeout: float = 60
     ) -> Request:
         """Wait until ``count`` requests for such a path were answered with at least ``sent`` bytes each.
 
         Return the last of them; raise TimeoutError if they do not come.
         """
         return self._log.wait_for(path_suffix, count=count, sent=sent, timeout=timeout)
+
+    def settle(self) -> None:
+        """Wait until every client has gone: then the log has all that they asked for, and nothing is sent any more."""
+        # Connections are accepted in turn: once this one is ended, none that was made before it waits.
+        with socket.create_connection(("127.0.0.1", self.port)) as last:
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)
+        deadline = time.monotonic() + _JOIN_SECONDS
+        while self._connections:
+            if time.monotonic() > deadline:
+                raise RuntimeError("a client of the test server did not go")
+            time.sleep(0.001)
 
     def fail(self, path_suffix: str, *faults: Fault) -> None:
         """Let the next requests whose path ends so meet these faults, one each; then all is well again."""

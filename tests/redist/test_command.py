@@ -63,7 +63,7 @@ def test_a_started_command_can_be_sent_a_signal(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == -signal.SIGTERM
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import http.client
+import socket
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -118,7 +119,7 @@ def test_other_methods_are_refused(url: str) -> None:
 
 
 def test_a_connection_serves_several_requests(server: RedistServer) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     for _ in range(3):
         client.request("GET", f"/below/{QUOTED}")
         assert client.getresponse().read() == DATA
@@ -137,7 +138,7 @@ def test_the_log_tells_what_happened(server: RedistServer, url: str) -> None:
 
 
 def test_the_log_is_complete_once_the_client_has_the_last_byte(server: RedistServer) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     for number in range(200):
         client.request("GET", f"/below/{QUOTED}")
         client.getresponse().read()
@@ -147,14 +148,28 @@ def test_the_log_is_complete_once_the_client_has_the_last_byte(server: RedistSer
 
 def test_one_can_wait_for_a_request(server: RedistServer, url: str) -> None:
     server.fail(NAME, Stall(500))
-    client = threading.Thread(target=ask, args=(url,), kwargs={"patience": 5})
+    client = threading.Thread(target=ask, args=(url,))
     client.start()
     assert server.wait_for(NAME, sent=500).sent == 500
     server.close()
-    client.join(5)
+    client.join(60)
     assert not client.is_alive()
     with pytest.raises(TimeoutError, match="1 of 2 requests"):
         server.wait_for(NAME, count=2, timeout=0.05)
+
+
+def test_what_those_who_are_gone_asked_for_is_in_the_log_once_it_has_settled(
+    server: RedistServer, url: str
+) -> None:
+    server.rate = 1000
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(f"GET {url} HTTP/1.1\r\n\r\n".encode())
+    server.settle()
+    sent = [request.sent for request in server.requests(NAME)]
+    assert len(sent) == 20
+    time.sleep(0.2)
+    assert [request.sent for request in server.requests(NAME)] == sent
 
 
 def test_basic_authentication(server: RedistServer, url: str) -> None:
@@ -169,7 +184,7 @@ def test_a_rate_limits_the_whole_server(server: RedistServer, url: str) -> None:
     server.rate = len(DATA) / 0.3
     seen = ask(url)
     assert seen.body == DATA
-    assert 0.25 < seen.seconds < 2
+    assert seen.seconds > 0.25
 
 
 def test_tls_spoken_to_it_is_hung_up_on(server: RedistServer) -> None:
@@ -180,13 +195,13 @@ def test_tls_spoken_to_it_is_hung_up_on(server: RedistServer) -> None:
 def test_close_ends_idle_connections_at_once_and_start_listens_on_the_same_port(
     server: RedistServer, url: str
 ) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    before = set(threading.enumerate())
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     client.request("GET", f"/below/{QUOTED}")
     client.getresponse().read()
-    started = time.monotonic()
+    conversing = set(threading.enumerate()) - before
     server.close()
-    assert time.monotonic() - started < 1
-    assert not [thread for thread in threading.enumerate() if "_converse" in thread.name]
+    assert not any(thread.is_alive() for thread in conversing)
     with pytest.raises(ConnectionRefusedError):
         ask(url)
     client.close()

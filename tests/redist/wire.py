@@ -22,7 +22,7 @@ _BEGINNING = re.compile(rb"[A-Z]+( |$)")
 _HEAD_LIMIT = 64 * 1024
 _PIECE = 128 * 1024
 _PIECES_PER_SECOND = 20
-_HAND_OVER_SECONDS = 1
+_HAND_OVER_SECONDS = 10
 
 
 class HangUp(Exception):

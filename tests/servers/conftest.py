@@ -115,8 +115,3 @@ def plain_site(nginx: Nginx, own_tree: RedistTree) -> Site:
 @pytest.fixture
 def tls_site(tls_apache: Apache, own_tree: RedistTree) -> Site:
     return Site(server=tls_apache, tree=own_tree)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "root"

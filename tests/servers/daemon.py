@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _READY = b"GET /ready HTTP/1.0\r\n\r\n"
-_START_SECONDS = 10.0
-_STOP_SECONDS = 10.0
+_START_SECONDS = 60.0
+_STOP_SECONDS = 60.0
 _TRIES = 3
 
 
@@ -57,7 +57,7 @@ def _answers(port: int, child: subprocess.Popen[bytes]) -> bool:
     deadline = time.monotonic() + _START_SECONDS
     while child.poll() is None and time.monotonic() < deadline:
         # A program may listen before it has understood its configuration: any answer at all is the sign of life.
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as line:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=10) as line:
             line.sendall(_READY)
             if line.recv(1):
                 return True

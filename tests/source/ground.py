@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redist import File
+from redist.faults import Stall
 from redist.libraries import elf_library
 
 from cudnn_redist import InstallOptions, Prefix, TransferOptions, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from redist import RedistServer, Request
     from redist.content import Entry
+    from redist.faults import Fault
 
-QUICK = TransferOptions(
-    retries=3, retry_delay=0.01, connect_timeout=2.0, stall_timeout=0.4, min_speed=0, speed_window=0.2
-)
+    from cudnn_redist.source.http import HttpSource
+    from cudnn_redist.source.line import Line
+
+QUICK = TransferOptions(retries=3, retry_delay=0.01, min_speed=0)
+"""Soon tried again, and never left in a hurry: on a busy machine even a good server may take a second."""
+
+HASTY = replace(QUICK, stall_timeout=1.0)
+"""For servers that fall silent for good."""
+
 TAR = ".tar.xz"
+
+
+FAULTY = Path("/proc/self/mem")
+"""A file that opens, and gives EIO where its first byte is read, as a bad disk does; Linux has it."""
 
 
 def get(
@@ -36,9 +51,36 @@ def get(
     return fetch(label, sources=[str(source) for source in sources], root=root, options=options, **choice)
 
 
+def patience_with(fault: Fault) -> TransferOptions:
+    return HASTY if isinstance(fault, Stall) else QUICK
+
+
 def redist(server: RedistServer, login: str = "") -> str:
     """Return the URL of the folder with the manifests, where one request finds each thing."""
     return f"http://{login}127.0.0.1:{server.port}/cudnn/redist/"
+
+
+def read(source: HttpSource, url: str, *, offset: int = 0, validator: str | None = None) -> bytes:
+    with source.open_archive(url, line=source.line(), offset=offset, validator=validator) as body:
+        return b"".join(body)
+
+
+def archive_path(server: RedistServer) -> str:
+    (found,) = server.directory.rglob("*linux-x86_64-9.27.0.42_cuda13*.tar.xz")
+    return found.relative_to(server.directory).as_posix()
+
+
+def cut_when_asked(server: RedistServer, line: Line) -> threading.Thread:
+    """Cut the line a moment after the server was asked for something: sooner, connecting would be cut."""
+
+    def cut() -> None:
+        server.wait_for()
+        time.sleep(0.2)
+        line.cut()
+
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    return cutter
 
 
 def archives(server: RedistServer) -> list[Request]:

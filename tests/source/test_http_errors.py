@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 import respx
-from source.ground import QUICK
+from source.ground import QUICK, read
 
 from cudnn_redist.errors import (
     TransferError,
@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
 
 NAME = "redistrib_9.27.0.json"
-
-
-@pytest.fixture
-def source() -> Iterator[HttpSource]:
-    with HttpSource(QUICK) as source:
-        yield source
-
-
-def read(source: HttpSource, url: str, *, offset: int = 0, validator: str | None = None) -> bytes:
-    with source.open_archive(url, line=source.line(), offset=offset, validator=validator) as body:
-        return b"".join(body)
 
 
 def exceptions_of(base: type[httpx.HTTPError]) -> list[type[httpx.HTTPError]]:

@@ -9,23 +9,17 @@ from redist.faults import Raw
 from source.ground import QUICK, TAR, archives, get, nothing_left, redist
 
 from cudnn_redist.errors import TransferError, TransientTransferError
-from cudnn_redist.source.http import HttpSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from redist import RedistServer, RedistTree
 
+    from cudnn_redist.source.http import HttpSource
+
 NAME = "redistrib_9.27.0.json"
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
-
-
-@pytest.fixture
-def source() -> Iterator[HttpSource]:
-    with HttpSource(QUICK) as source:
-        yield source
 
 
 def read(source: HttpSource, server: RedistServer) -> bytes:

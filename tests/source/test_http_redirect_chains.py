@@ -11,11 +11,12 @@ from redist.faults import Headers, Raw, Redirect, Stall, Status, Together
 from source.ground import QUICK
 
 from cudnn_redist.errors import TransferError
-from cudnn_redist.source.http import HttpSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from cudnn_redist.source.http import HttpSource
 
 DATA = b"some bytes"
 
@@ -25,12 +26,6 @@ def server(tmp_path: Path) -> Iterator[RedistServer]:
     (tmp_path / "x.json").write_bytes(DATA)
     with RedistServer(tmp_path) as server:
         yield server
-
-
-@pytest.fixture
-def source() -> Iterator[HttpSource]:
-    with HttpSource(QUICK) as source:
-        yield source
 
 
 @pytest.mark.parametrize("steps", [1, 10, 11])

@@ -11,39 +11,17 @@ from redist.faults import (
     Redirect,
     Status,
 )
-from source.ground import QUICK, TAR, get, nothing_left, redist
+from source.ground import TAR, archive_path, get, nothing_left, read, redist
 
 from cudnn_redist.errors import (
     TransferError,
 )
 from cudnn_redist.source.base import TransferOptions
-from cudnn_redist.source.http import HttpSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-NAME = "redistrib_9.27.0.json"
-
-
-@pytest.fixture
-def source() -> Iterator[HttpSource]:
-    with HttpSource(QUICK) as source:
-        yield source
-
-
-@pytest.fixture
-def file_server(tmp_path: Path) -> Iterator[RedistServer]:
-    """A server of one file of a thousand bytes."""
-    (tmp_path / "x").write_bytes(bytes(range(250)) * 4)
-    with RedistServer(tmp_path) as server:
-        yield server
-
-
-def read(source: HttpSource, url: str, *, offset: int = 0, validator: str | None = None) -> bytes:
-    with source.open_archive(url, line=source.line(), offset=offset, validator=validator) as body:
-        return b"".join(body)
+    from cudnn_redist.source.http import HttpSource
 
 
 def test_a_redirect_to_another_port_keeps_the_range(file_server: RedistServer, source: HttpSource) -> None:
@@ -124,7 +102,7 @@ def test_a_login_goes_to_its_host_and_port_only(
     redist_server.auth = ("me", "s3cret#")
     with RedistServer(redist_server.directory) as cdn:
         redist_server.always(TAR, Redirect(f"{cdn.url}cudnn/redist/"))
-        path = get_path(redist_server)
+        path = archive_path(redist_server)
         redist_server.always(TAR, Redirect(cdn.url + path))
         options = TransferOptions(retries=0, netrc=netrc)
 
@@ -132,11 +110,6 @@ def test_a_login_goes_to_its_host_and_port_only(
 
         assert authorized(redist_server) == [True, True]
         assert authorized(cdn) == [False]
-
-
-def get_path(server: RedistServer) -> str:
-    (found,) = server.directory.rglob("*linux-x86_64-9.27.0.42_cuda13*.tar.xz")
-    return found.relative_to(server.directory).as_posix()
 
 
 def test_a_redirect_back_home_has_the_login_again(file_server: RedistServer, source: HttpSource) -> None:

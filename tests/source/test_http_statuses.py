@@ -103,7 +103,7 @@ def test_a_wish_is_met(
 
     seconds = time.monotonic() - started
     assert seconds >= least
-    assert seconds < least + 2
+    assert seconds < least + 20
     assert len(archives(redist_server)) == 2
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from prefix.ordinary import NOBODY, run_as_ordinary_user
 
 from cudnn_redist.source.partial import Partial, discard_partials, sweep_partials
 
@@ -129,6 +130,27 @@ def test_what_is_no_file_is_not_taken(make: Callable[[Path], None], tmp_path: Pa
     make(tmp_path / f"{SHA}.free.0123abcd.part")
     with Partial.claim(tmp_path, SHA) as partial:
         assert partial.size == 0
+
+
+CLAIM = """
+import sys
+from pathlib import Path
+from cudnn_redist.source.partial import Partial
+with Partial.claim(Path(sys.argv[1]), sys.argv[2]) as partial:
+    print(partial.size)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs files of another user")
+def test_what_another_user_left_stays_his(tmp_path: Path) -> None:
+    path = left(tmp_path)
+    path.chmod(0o600)
+    os.chown(path, NOBODY, NOBODY)
+    before = names(tmp_path)
+    done = run_as_ordinary_user("-c", CLAIM, tmp_path, SHA)
+
+    assert (done.stdout, done.stderr) == ("0\n", "")
+    assert names(tmp_path) == before
 
 
 def test_released_bytes_stay_for_the_next(tmp_path: Path) -> None:

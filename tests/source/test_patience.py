@@ -33,6 +33,15 @@ def test_no_pause_is_longer_than_half_a_minute() -> None:
     assert max(waited) <= 30
 
 
+def test_patience_may_last_for_days() -> None:
+    waited: list[float] = []
+    patience = Patience(TransferOptions(retries=5000), waited.append)
+    for _ in range(5000):
+        patience.after(fail())
+
+    assert 15 <= min(waited[1024:]) <= max(waited) <= 30
+
+
 def test_progress_starts_the_count_anew() -> None:
     patience = Patience(TransferOptions(retries=1), lambda _: None)
     for _ in range(10):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudnn_redist.errors import TransferError
-from cudnn_redist.host import proxy_variables
+from cudnn_redist.network import proxy_variables
 from cudnn_redist.source.proxies import Proxies
 
 URL = "https://mirror.example/redist/redistrib_9.27.0.json?token=t0ken"

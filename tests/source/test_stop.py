@@ -7,10 +7,12 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from campaigns.processes import until
 from redist import File, RedistServer, RedistTree
 from redist.command import run_command, start_command
 from redist.faults import Delay, Stall, Status, Trickle
 from source.ground import TAR, archives, partials, prefixes, redist, stages
+from stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import subprocess
@@ -39,10 +41,10 @@ def words(server: RedistServer, root: Path) -> list[str | Path]:
 
 def interrupted(running: subprocess.Popen[bytes], number: signal.Signals) -> tuple[int, float, str]:
     """Send the signal; return exit code, seconds until the end and what was said."""
-    started = time.monotonic()
-    running.send_signal(number)
-    _, said = running.communicate(timeout=20)
-    return running.returncode, time.monotonic() - started, said.decode()
+    with Stopwatch() as watch:
+        running.send_signal(number)
+        _, said = running.communicate(timeout=60)
+    return running.returncode, watch.seconds, said.decode()
 
 
 @pytest.mark.parametrize("number", list(CODES), ids=lambda number: number.name)
@@ -53,6 +55,8 @@ def test_a_signal_while_bytes_are_missing(
     redist_server.fail(TAR, fault)
     with start_command(*words(redist_server, tmp_path)) as running:
         redist_server.wait_for(TAR, sent=20_000)
+        # The server tells what it sends; what has come lies in a partial.
+        assert until(lambda: any(path.stat().st_size for path in partials(tmp_path)))
         time.sleep(0.1)
         code, seconds, said = interrupted(running, number)
 
@@ -99,18 +103,26 @@ def bulky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedistServer]:
 
 
 def test_a_signal_while_unpacking(bulky: RedistServer, tmp_path: Path) -> None:
-    with start_command(*words(bulky, tmp_path)) as running:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline and not begun(tmp_path):
-            time.sleep(0.005)
-        code, seconds, _ = interrupted(running, signal.SIGINT)
+    # On a busy machine the one who watches may come when all is unpacked.
+    for root in (tmp_path / str(each) for each in range(4)):
+        before = len(archives(bulky))
+        code, seconds, _ = interrupted_while_unpacking(bulky, root)
+        if code:
+            break
 
     assert (code, seconds < 2) == (130, True)
-    assert stages(tmp_path) == prefixes(tmp_path) == []
-    assert len(partials(tmp_path)) == 1
+    assert stages(root) == prefixes(root) == []
+    assert len(partials(root)) == 1
 
-    assert run_command(*words(bulky, tmp_path)).code == 0
-    assert sum(request.sent for request in archives(bulky)) < 1.1 * archives(bulky)[0].sent
+    assert run_command(*words(bulky, root)).code == 0
+    first, *later = archives(bulky)[before:]
+    assert sum(request.sent for request in later) < 0.1 * first.sent
+
+
+def interrupted_while_unpacking(server: RedistServer, root: Path) -> tuple[int, float, str]:
+    with start_command(*words(server, root)) as running:
+        assert until(lambda: begun(root) or running.poll() is not None)
+        return interrupted(running, signal.SIGINT)
 
 
 def begun(root: Path) -> bool:

@@ -78,11 +78,16 @@ class TlsFront:
                 threading.Thread(target=self._serve, args=(raw,), daemon=True).start()
 
     def _serve(self, raw: socket.socket) -> None:
-        with contextlib.suppress(OSError), self._context.wrap_socket(raw, server_side=True) as front:
-            behind = socket.create_connection(("127.0.0.1", self._behind))
+        with (
+            contextlib.suppress(OSError),
+            self._context.wrap_socket(raw, server_side=True) as front,
+            socket.create_connection(("127.0.0.1", self._behind)) as behind,
+        ):
             self._open += [front, behind]
-            threading.Thread(target=_pump, args=(behind, front), daemon=True).start()
+            back = threading.Thread(target=_pump, args=(behind, front), daemon=True)
+            back.start()
             _pump(front, behind)
+            back.join()
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NAME = "archive-of-the-test"
 MTIME = 1_790_000_000
 END = bytes(1024)
+NEGATIVE = "has a negative size|a damaged header"
+"""What is said of a negative size: newer releases of ``tarfile`` refuse it themselves."""
 
 _COMPRESS = {
     Kind.XZ: lzma.compress,

@@ -62,7 +62,7 @@ class Script:
                 self.failed.set()
                 raise step
             if isinstance(step, threading.Event):
-                assert step.wait(20)
+                assert step.wait(60)
             elif step:
                 count = min(size, self._at_most)
                 self._steps.insert(0, step[count:])
@@ -131,7 +131,7 @@ def test_passes_on_what_the_source_raises(where: int) -> None:
 def test_a_failed_source_is_reported_before_what_is_decoded_already() -> None:
     raw = Script(xz(PAYLOAD, "-T2", "--block-size=16KiB")[:-1], SourceFailedError())
     with reader_of(raw) as reader:
-        assert raw.failed.wait(20)
+        assert raw.failed.wait(60)
         got = bytearray()
         with pytest.raises(SourceFailedError):
             read_all(reader, size=1, into=got)
@@ -160,7 +160,7 @@ def test_closes_promptly_inside_an_endless_block() -> None:
             assert reader.read(MIB)
         begin = time.monotonic()
         reader.close()
-        assert time.monotonic() - begin < 1
+        assert time.monotonic() - begin < 20
     assert our_threads() == []
 
 
@@ -168,9 +168,9 @@ def test_closes_promptly_while_the_source_blocks_and_its_thread_ends_with_the_so
     released = threading.Event()
     with reader_of(Script(xz(PAYLOAD)[:5000], released)):
         begin = time.monotonic()
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 20
     released.set()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while our_threads() and time.monotonic() < deadline:
         time.sleep(0.001)
     assert our_threads() == []
@@ -192,7 +192,7 @@ def test_closing_wakes_a_caller_that_waits_in_another_thread() -> None:
     released_later = threading.Timer(0.1, released.set)
     released_later.start()
     reader.close()
-    caller.join(20)
+    caller.join(60)
     released_later.join()
     assert [str(error) for error in raised] in (["this reader is closed"], [])
     assert our_threads() == []
@@ -213,10 +213,10 @@ def test_can_be_closed_while_the_source_never_gives_a_block(again: bytes) -> Non
     raw = Endless(xz(b"x"), again)
     with reader_of(raw) as reader:
         assert reader.read(MIB) == b"x"
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while raw.given < 2 * MIB and time.monotonic() < deadline:
             time.sleep(0.001)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while our_threads() and time.monotonic() < deadline:
         time.sleep(0.001)
     assert our_threads() == []

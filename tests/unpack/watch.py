@@ -1,11 +1,12 @@
-"""Proof that a piece of code leaves the file system alone outside one directory."""
+"""Proof that a piece of code leaves the file system alone outside one directory, and leaves nothing running."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ _PATHS = {
     "os.truncate": 1,
     "os.utime": 1,
 }
+
+_DESCRIPTORS = Path("/proc/self/fd")
 
 _watching: list[list[tuple[str, Path]]] = []
 
@@ -59,6 +62,24 @@ def touching_only(directory: Path) -> Iterator[None]:
         strays = [(event, path) for event, path in seen if not _resolved(path).is_relative_to(inside)]
         assert not strays
         assert seen
+
+
+@contextmanager
+def leaving_nothing_running() -> Iterator[None]:
+    """Fail if a thread or descriptor of the block outlives it; what earlier tests had may end meanwhile."""
+    before = _running()
+    yield
+    assert _running() <= before
+
+
+def _running() -> set[object]:
+    descriptors: set[object] = set()
+    if _DESCRIPTORS.is_dir():
+        for link in _DESCRIPTORS.iterdir():
+            # That of the look itself is gone.
+            with suppress(FileNotFoundError):
+                descriptors.add((link.name, link.readlink()))
+    return descriptors | set(threading.enumerate())
 
 
 def _resolved(path: Path) -> Path:
