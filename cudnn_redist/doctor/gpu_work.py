@@ -28,6 +28,18 @@ _OPERATION_POINTWISE, _GRAPH, _VARIANT_PACK, _TENSOR = 13, 15, 16, 17
 # cudnnBackendAttributeType_t
 _HANDLE, _DATA_TYPE, _INT64, _POINTER, _HEURISTIC_MODE, _POINTWISE_MODE, _DESCRIPTOR = 0, 1, 3, 6, 8, 14, 15
 _FLOAT32, _RELU_FORWARD, _NOT_SUPPORTED = 0, 100, 3000
+# cudnnBackendAttributeName_t
+_ATTR_POINTWISE_MODE, _ATTR_POINTWISE_MATH_PREC = 0, 1
+_ATTR_ENGINEHEUR_MODE, _ATTR_ENGINEHEUR_OPERATION_GRAPH, _ATTR_ENGINEHEUR_RESULTS = 200, 201, 202
+_ATTR_EXECUTION_PLAN_HANDLE, _ATTR_EXECUTION_PLAN_ENGINE_CONFIG = 400, 401
+_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: Final = 402
+_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR: Final = 750
+_ATTR_OPERATION_POINTWISE_XDESC, _ATTR_OPERATION_POINTWISE_YDESC = 751, 753
+_ATTR_OPERATIONGRAPH_HANDLE, _ATTR_OPERATIONGRAPH_OPS = 800, 801
+_ATTR_TENSOR_BYTE_ALIGNMENT, _ATTR_TENSOR_DATA_TYPE, _ATTR_TENSOR_DIMENSIONS = 900, 901, 902
+_ATTR_TENSOR_STRIDES, _ATTR_TENSOR_UNIQUE_ID = 903, 906
+_ATTR_VARIANT_PACK_UNIQUE_IDS, _ATTR_VARIANT_PACK_DATA_POINTERS = 1000, 1001
+_ATTR_VARIANT_PACK_WORKSPACE: Final = 1003
 # CUDNN_HEUR_MODE_A, then CUDNN_HEUR_MODE_FALLBACK.
 _HEURISTIC_MODES: Final = (3, 2)
 _MOST_CONFIGS: Final = 8
@@ -185,25 +197,36 @@ def _classic(_: _Driver, cudnn: _Cudnn, handle: ctypes.c_void_p, source: _Memory
 def _graph(driver: _Driver, cudnn: _Cudnn, handle: ctypes.c_void_p, source: _Memory, target: _Memory) -> None:
     before, after = (_tensor(cudnn, identity) for identity in (1, 2))
     relu, floats = _ints(_RELU_FORWARD), _ints(_FLOAT32)
-    mode = _descriptor(cudnn, _POINTWISE, (0, _POINTWISE_MODE, relu), (1, _DATA_TYPE, floats))
+    mode = _descriptor(
+        cudnn,
+        _POINTWISE,
+        (_ATTR_POINTWISE_MODE, _POINTWISE_MODE, relu),
+        (_ATTR_POINTWISE_MATH_PREC, _DATA_TYPE, floats),
+    )
     node = _descriptor(
         cudnn,
         _OPERATION_POINTWISE,
-        (750, _DESCRIPTOR, _pointers(mode)),
-        (751, _DESCRIPTOR, _pointers(before)),
-        (753, _DESCRIPTOR, _pointers(after)),
+        (_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, _DESCRIPTOR, _pointers(mode)),
+        (_ATTR_OPERATION_POINTWISE_XDESC, _DESCRIPTOR, _pointers(before)),
+        (_ATTR_OPERATION_POINTWISE_YDESC, _DESCRIPTOR, _pointers(after)),
     )
-    whole = (800, _HANDLE, _pointers(handle)), (801, _DESCRIPTOR, _pointers(node))
-    plan = _plan(cudnn, handle, _descriptor(cudnn, _GRAPH, *whole))
+    graph = _descriptor(
+        cudnn,
+        _GRAPH,
+        (_ATTR_OPERATIONGRAPH_HANDLE, _HANDLE, _pointers(handle)),
+        (_ATTR_OPERATIONGRAPH_OPS, _DESCRIPTOR, _pointers(node)),
+    )
+    plan = _plan(cudnn, handle, graph)
     size, workspace = ctypes.c_int64(), ctypes.c_uint64()
-    cudnn("cudnnBackendGetAttribute", plan, 402, _INT64, ctypes.c_int64(1), None, ctypes.byref(size))
+    room = (ctypes.c_int64(1), None, ctypes.byref(size))
+    cudnn("cudnnBackendGetAttribute", plan, _ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, _INT64, *room)
     driver("cuMemAlloc_v2", ctypes.byref(workspace), ctypes.c_size_t(max(size.value, 1)))
     pack = _descriptor(
         cudnn,
         _VARIANT_PACK,
-        (1000, _INT64, _longs(1, 2)),
-        (1001, _POINTER, _pointers(source.pointer, target.pointer)),
-        (1003, _POINTER, _pointers(ctypes.c_void_p(workspace.value))),
+        (_ATTR_VARIANT_PACK_UNIQUE_IDS, _INT64, _longs(1, 2)),
+        (_ATTR_VARIANT_PACK_DATA_POINTERS, _POINTER, _pointers(source.pointer, target.pointer)),
+        (_ATTR_VARIANT_PACK_WORKSPACE, _POINTER, _pointers(ctypes.c_void_p(workspace.value))),
     )
     cudnn("cudnnBackendExecute", handle, plan, pack)
 
@@ -213,14 +236,20 @@ def _plan(cudnn: _Cudnn, handle: ctypes.c_void_p, graph: ctypes.c_void_p) -> cty
     refusal = Refused("find an engine", _NOT_SUPPORTED, "no engine offers to do it")
     for mode in _HEURISTIC_MODES:
         try:
-            sought = (201, _DESCRIPTOR, _pointers(graph)), (200, _HEURISTIC_MODE, _ints(mode))
+            sought = (
+                (_ATTR_ENGINEHEUR_OPERATION_GRAPH, _DESCRIPTOR, _pointers(graph)),
+                (_ATTR_ENGINEHEUR_MODE, _HEURISTIC_MODE, _ints(mode)),
+            )
             configs = _results(cudnn, _descriptor(cudnn, _ENGINE_HEURISTIC, *sought))
         except Refused as error:
             refusal = error
             continue
         for config in configs:
             try:
-                chosen = (400, _HANDLE, _pointers(handle)), (401, _DESCRIPTOR, _pointers(config))
+                chosen = (
+                    (_ATTR_EXECUTION_PLAN_HANDLE, _HANDLE, _pointers(handle)),
+                    (_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, _DESCRIPTOR, _pointers(config)),
+                )
                 return _descriptor(cudnn, _PLAN, *chosen)
             except Refused as error:
                 refusal = error
@@ -233,7 +262,7 @@ def _results(cudnn: _Cudnn, heuristic: ctypes.c_void_p) -> list[ctypes.c_void_p]
         cudnn("cudnnBackendCreateDescriptor", _ENGINE_CONFIG, ctypes.byref(config))
     found = ctypes.c_int64()
     room = (ctypes.c_int64(len(configs)), ctypes.byref(found), _pointers(*configs))
-    cudnn("cudnnBackendGetAttribute", heuristic, 202, _DESCRIPTOR, *room)
+    cudnn("cudnnBackendGetAttribute", heuristic, _ATTR_ENGINEHEUR_RESULTS, _DESCRIPTOR, *room)
     return configs[: found.value]
 
 
@@ -241,11 +270,11 @@ def _tensor(cudnn: _Cudnn, identity: int) -> ctypes.c_void_p:
     return _descriptor(
         cudnn,
         _TENSOR,
-        (901, _DATA_TYPE, _ints(_FLOAT32)),
-        (902, _INT64, _longs(*_SHAPE)),
-        (903, _INT64, _longs(_COUNT, 1, 1, 1)),
-        (906, _INT64, _longs(identity)),
-        (900, _INT64, _longs(_ALIGNMENT)),
+        (_ATTR_TENSOR_DATA_TYPE, _DATA_TYPE, _ints(_FLOAT32)),
+        (_ATTR_TENSOR_DIMENSIONS, _INT64, _longs(*_SHAPE)),
+        (_ATTR_TENSOR_STRIDES, _INT64, _longs(_COUNT, 1, 1, 1)),
+        (_ATTR_TENSOR_UNIQUE_ID, _INT64, _longs(identity)),
+        (_ATTR_TENSOR_BYTE_ALIGNMENT, _INT64, _longs(_ALIGNMENT)),
     )
 
 

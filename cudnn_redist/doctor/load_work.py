@@ -97,11 +97,12 @@ def _name_of(status: int | None, cudnn: ctypes.CDLL) -> str | None:
 def _mapped() -> list[str]:
     """Return the files of cuDNN that are loaded, as far as the system tells (proc(5), maps)."""
     try:
-        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+        maps = Path("/proc/self/maps").read_bytes()
     except OSError:
         return []
-    paths = {line.split(maxsplit=5)[5] for line in maps.split("\n") if "/" in line}
-    return sorted(path for path in paths if Path(path).name.startswith("libcudnn"))
+    # Bytes, since a path may hold what a text takes for the end of a line; that of Linux is written as an escape.
+    paths = {os.fsdecode(line[line.index(b"/") :]) for line in maps.split(b"\n") if b"/" in line}
+    return sorted(path.replace("\\012", "\n") for path in paths if Path(path).name.startswith("libcudnn"))
 
 
 class _Telling:

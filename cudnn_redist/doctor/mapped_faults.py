@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..findings import Finding
+from ..maps import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,16 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["faults_of_mapped"]
 
-_DELETED = " (deleted)"
-
 
 def faults_of_mapped(mapped: Mapped, copies: Sequence[Copy], shelf: Shelf) -> Iterator[Finding]:
     """Yield what does not fit together among the files that a process has mapped, each major version apart."""
     majors: dict[str, dict[str, list[str]]] = {}
     for path in mapped.paths:
-        if path.endswith(_DELETED):
-            detail = f"{Path(path).name.removesuffix(_DELETED)} is used by process {mapped.pid}, and gone"
-            yield Finding(code="file-missing", where=path.removesuffix(_DELETED), detail=detail)
+        if path.endswith(DELETED):
+            detail = f"{Path(path).name.removesuffix(DELETED)} is used by process {mapped.pid}, and gone"
+            yield Finding(code="file-missing", where=path.removesuffix(DELETED), detail=detail)
             continue
         major = Path(path).name.partition(".so.")[2].partition(".")[0]
         majors.setdefault(major, {}).setdefault(str(Path(path).parent), []).append(path)

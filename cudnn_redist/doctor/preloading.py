@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ..binaries import NotABinary, read_binary
 from ..errors import NotAvailableError
 from ..findings import Finding
+from ..maps import mapped_files
 from ..prefix.installed import Prefix
 from ..prefix.libraries import is_library, named_not_shipped
 from .loading import unfit_here
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from ..binaries import Binary
 
 __all__ = ["Preloaded", "preload"]
-
-_REPLACED = " (deleted)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,20 +131,16 @@ def _lead_windows(prefix: Prefix) -> None:
 
 
 def _strangers(home: Path) -> tuple[Path, ...]:
-    """Return the libraries of cuDNN that this process has from outside ``home`` (proc(5), maps).
+    """Return the libraries of cuDNN that this process has from outside ``home``.
 
     One that has been replaced since is among them: its path now leads to another file.
     """
     try:
-        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+        mapped = mapped_files("self")
     except OSError:
         return ()
-    mapped = {line.split(maxsplit=5)[5] for line in maps.splitlines() if "/" in line}
-    found = (
-        (Path(path.removesuffix(_REPLACED)), path.endswith(_REPLACED) or not Path(path).is_relative_to(home))
-        for path in mapped
-    )
-    return tuple(sorted(path for path, strange in found if strange and is_library(path.name)))
+    strange = {Path(file.path) for file in mapped if file.deleted or not Path(file.path).is_relative_to(home)}
+    return tuple(sorted(path for path in strange if is_library(path.name)))
 
 
 def _finding(code: str, where: object, detail: str) -> Finding:

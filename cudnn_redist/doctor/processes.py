@@ -1,4 +1,4 @@
-"""What running programs have mapped of cuDNN (proc(5), ``/proc/PID/maps``)."""
+"""What running programs have mapped of cuDNN."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotAvailableError, PrefixError, UsageError
+from ..maps import mapped_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ _OUR_ROOT = Path("/")
 class Mapped:
     """The files of cuDNN that a process has mapped; ``name`` is what it runs, ``ended`` its exit code if it has.
 
+    ``paths`` are as it sees them, with ``maps.DELETED`` where such a file is gone.
     ``root`` is where what it sees as ``/`` lies for us: another place for one that runs in a container.
     """
 
@@ -118,9 +120,7 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _paths(pid: int) -> set[str]:
-    maps = (_PROC / str(pid) / "maps").read_text(encoding="utf-8", errors="surrogateescape")
-    columns = (line.split(maxsplit=5) for line in maps.splitlines() if "libcudnn" in line)
-    return {column[5] for column in columns if Path(column[5]).name.startswith("libcudnn")}
+    return {file.told for file in mapped_files(pid) if Path(file.path).name.startswith("libcudnn")}
 
 
 def _root(pid: int) -> Path:

@@ -17,7 +17,7 @@ from ..prefix.installed import Prefix, find_directories
 from ..prefix.removing import remove_empty, remove_prefix, remove_tree
 from ..prefix.space import disk_errors
 from ..source.partial import abandoned_partials
-from .mapped import Mapped
+from .in_use import FilesInUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def prunable(layout: Layout, locks: Sequence[Lock]) -> Pruning:
     this user may see (``/proc/*/maps`` of other users' processes tells only root), and so does what this tool did
     not make: a directory without a sound record, and a prefix to which somebody added files.
     """
-    named, mapped = _Named(locks), Mapped.now()
+    named, in_use = _Named(locks), FilesInUse.now()
     going: list[Path] = []
     left: dict[Path, str] = {}
     manifests = set(named.manifests)
@@ -58,7 +58,7 @@ def prunable(layout: Layout, locks: Sequence[Lock]) -> Pruning:
         except (NotInstalled, PrefixError) as error:
             left[directory] = error.cause
             continue
-        reason = None if named.has(prefix) else _reason_to_stay(prefix, layout, mapped)
+        reason = None if named.has(prefix) else _reason_to_stay(prefix, layout, in_use)
         if not named.has(prefix) and reason is None:
             going.append(directory)
             continue
@@ -84,7 +84,7 @@ def prune(layout: Layout, locks: Sequence[Lock]) -> Pruning:
     left = list(found.left)
     for directory in found.prefixes:
         # Looked at once more, right before: a program may have started since.
-        if user := Mapped.now().user_of(directory):
+        if user := FilesInUse.now().user_of(directory):
             left.append((directory, user))
             continue
         with disk_errors(directory, phase="prune"):
@@ -115,12 +115,12 @@ class _Named:
         return (*prefix.record.levels, prefix.record.archive_sha256) in self._prefixes
 
 
-def _reason_to_stay(prefix: Prefix, layout: Layout, mapped: Mapped) -> str | None:
+def _reason_to_stay(prefix: Prefix, layout: Layout, in_use: FilesInUse) -> str | None:
     root = Layout(Path(os.path.realpath(layout.root)))
     place = root.prefix(*prefix.record.levels, parts=prefix.record.parts)
     if os.path.realpath(prefix.path) != str(place):
         return "lies behind a link, or elsewhere than its record says"
-    if user := mapped.user_of(prefix.path):
+    if user := in_use.user_of(prefix.path):
         return user
     if foreign := prefix.foreign_names():
         return f"holds what is not ours ({', '.join(foreign[:3])})"

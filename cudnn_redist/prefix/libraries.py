@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..binaries import Binary, NotABinary, read_binary
 from ..findings import Finding
+from .versions import differing_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,18 +50,21 @@ def examine(root: Path, record: Record, *, glibc: tuple[int, int] | None = None)
                 continue
     names = {os.path.basename(entry.path) for entry in record.entries}  # noqa: PTH119 - a name, no place on this disk
     for path, binary in found.items():
-        yield from _apart(path, binary, record.platform, names, glibc)
+        yield from _apart(path, binary, record, names, glibc)
     yield from named_not_shipped(found, names)
 
 
 def _apart(
-    path: str, binary: Binary, platform: str, names: set[str], glibc: tuple[int, int] | None
+    path: str, binary: Binary, record: Record, names: set[str], glibc: tuple[int, int] | None
 ) -> Iterator[Finding]:
-    machine = _MACHINES.get(platform.rpartition("-")[2])
+    machine = _MACHINES.get(record.platform.rpartition("-")[2])
     if machine is not None and binary.machine != machine:
         yield Finding(
-            code="machine-differs", where=path, detail=f"made for {binary.machine}, not for {platform}"
+            code="machine-differs", where=path, detail=f"made for {binary.machine}, not for {record.platform}"
         )
+    if release := differing_release(path, binary.release, record):
+        detail = f"was built as {release}, recorded as {record.version}"
+        yield Finding(code="version-differs", where=path, detail=detail)
     if binary.soname is not None and binary.soname not in names:
         yield Finding(code="soname-missing", where=path, detail=f"calls itself {binary.soname}")
     wanted = max(map(_glibc_of, binary.symbol_versions), default=(0, 0))

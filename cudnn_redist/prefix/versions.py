@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .record import Record
 
-__all__ = ["other_versions"]
+__all__ = ["differing_release", "other_versions"]
 
 _NUMBERS = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
 # The real file at the end of a chain of links: libcudnn_ops.so.9.27.0.
@@ -31,6 +31,17 @@ def other_versions(root: Path, record: Record) -> Iterator[tuple[str, str]]:
     header = stated_below(root)
     told = [*([header] if header else ()), *_of_libraries(record)]
     yield from ((path, version) for path, version in told if version != recorded[0])
+
+
+def differing_release(path: str, release: str | None, record: Record) -> str | None:
+    """Return the ``release`` that stands in the library at ``path``, where that is not the record's and no name tells.
+
+    The libraries of a wheel, and DLLs, have no more than the major version in their names.
+    """
+    recorded = _NUMBERS.match(record.version)
+    if recorded is None or release == recorded[0] or _LIBRARY.fullmatch(path):
+        return None
+    return release
 
 
 def _of_libraries(record: Record) -> Iterator[tuple[str, str]]:

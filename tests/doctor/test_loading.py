@@ -42,6 +42,12 @@ def test_of_a_whole_set_there_is_nothing_to_say(facts: dict[str, Any], tmp_path:
     assert load(fake(tmp_path, **facts), os.environ) == ()
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\rb"], ids=["newline", "return"])
+def test_a_prefix_may_have_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    assert load(fake(tmp_path / name), os.environ) == ()
+
+
 TROUBLES: dict[str, tuple[dict[str, Any], str, str]] = {
     "crash on load": ({"on_load": "raise(SIGSEGV)"}, "load-crashed", "SIGSEGV while loading it"),
     "crash when asked": ({"on_version": "abort()"}, "load-crashed", "SIGABRT while asking for its version"),

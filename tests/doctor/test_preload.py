@@ -207,6 +207,13 @@ def test_what_cannot_be_loaded_here_is_refused(
         preload(prefix)
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\f\u2028b"], ids=["newline", "return", "others"])
+def test_a_prefix_may_have_any_name(sets: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(sets / "ours", tmp_path / name, symlinks=True)
+    told = preloaded(tmp_path / name, decoy=sets / "decoy")
+    assert (told["promised"], told["findings"]) == (True, [])
+
+
 def test_a_directory_without_a_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(errors.NotInstalled):
         preload(tmp_path)

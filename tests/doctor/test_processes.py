@@ -90,8 +90,11 @@ def test_the_files_of_a_container_are_not_taken_for_ours(libraries: list[str], t
 
 
 def test_the_name_of_a_process_is_one_line() -> None:
-    program = [sys.executable, "-c", "import sys\nsys.stdin.read()\n", "a\n b"]
-    with subprocess.Popen(program, stdin=subprocess.PIPE) as process:
+    # Linux knows no words of a program that is just being started.
+    program = [sys.executable, "-c", WAIT.replace("sys.argv[1:]", "()"), "a\n b"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
         found = mapped_by(process.pid)
         process.communicate(b"")
     assert (found.name.split()[-2:], "\n" in found.name, found.sees_our_files) == (["a", "b"], False, True)

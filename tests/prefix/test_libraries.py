@@ -25,6 +25,11 @@ def graph(**facts: object) -> bytes:
     return elf_library(soname="libcudnn_graph.so.9", **facts)  # type: ignore[arg-type]
 
 
+def built_as(*release: int) -> bytes:
+    """Return what 9 prints where its parts do not fit together, which is among its constants."""
+    return b"cudnn_version != (%d * 10000 + %d * 100 + %d)\0" % release
+
+
 def told(root: Path, files: dict[str, bytes], **choice: object) -> list[str]:
     platform, glibc = choice.get("platform", "linux-x86_64"), choice.get("glibc")
     links = LINKS if MAIN in files else {}
@@ -37,6 +42,11 @@ HEALTHY = {
     "elf": {MAIN: main(named=("libcudnn_graph.so",)), GRAPH: graph(needed=("libc.so.6",))},
     "named with its number": {MAIN: main(named=("libcudnn_graph.so.9",)), GRAPH: graph()},
     "needed": {MAIN: main(needed=("libcudnn_graph.so.9", "libcublas.so.13")), GRAPH: graph()},
+    "of the release in the record": {
+        "lib/libcudnn_ops.so.9": elf_library(soname="libcudnn_ops.so.9", payload=built_as(9, 27, 0))
+    },
+    # By its name, of which the comparison of versions tells.
+    "of another release by its name": {"lib/libcudnn_ops.so.9.26.0": elf_library(payload=built_as(9, 26, 0))},
     "another product": {"lib/plugin.so": elf_library("linux-sbsa", soname="libplugin.so.1")},
     "no library": {"lib/libcudnn_static_v9.a": b"!<arch>\n", "lib/libcudnn.so.txt": b"text"},
 }
@@ -53,6 +63,12 @@ def test_of_dlls_there_is_nothing_to_say(tmp_path: Path) -> None:
     assert told(tmp_path / "a", files, platform="windows-x86_64") == [missing]
     files["bin/x64/cudnn_ops64_9.dll"] = pe_library(imports=("cudnn64_9.dll",))
     assert told(tmp_path / "b", files, platform="windows-x86_64") == []
+
+
+def test_a_dll_of_another_release_is_told(tmp_path: Path) -> None:
+    files = {"bin/x64/cudnn64_9.dll": pe_library(payload=built_as(9, 26, 1))}
+    found = "version-differs: bin/x64/cudnn64_9.dll: was built as 9.26.1, recorded as 9.27.0.42"
+    assert told(tmp_path, files, platform="windows-x86_64") == [found]
 
 
 UNFIT = {
@@ -73,6 +89,10 @@ UNFIT = {
     "no name to be found by": (
         {MAIN: elf_library(soname="libcudnn.so.10"), GRAPH: graph()},
         f"soname-missing: {MAIN}: calls itself libcudnn.so.10",
+    ),
+    "another release under a wheel's name": (
+        {"lib/libcudnn_ops.so.9": elf_library(soname="libcudnn_ops.so.9", payload=built_as(9, 26, 1))},
+        "version-differs: lib/libcudnn_ops.so.9: was built as 9.26.1, recorded as 9.27.0.42",
     ),
     "one not shipped": (
         {MAIN: main(), GRAPH: graph(named=("libcudnn_engines_tensor_ir.so",))},
