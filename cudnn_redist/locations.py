@@ -171,6 +171,9 @@ def _web(source: str) -> SplitResult:
     try:
         parts = urlsplit(source)
         usable = bool(parts.hostname) and parts.port != 0
+        # As a browser would send them: other programs, to which these URLs are handed on, take no blank.
+        path = quote(parts.path, safe=_UNRESERVED_IN_PATH, errors="surrogateescape")
+        query = quote(parts.query, safe=f"{_UNRESERVED_IN_PATH}?", errors="surrogateescape")
     except ValueError:
         usable = False
     if not usable:
@@ -179,7 +182,7 @@ def _web(source: str) -> SplitResult:
             "a source URL needs a host and may name a port, as in https://mirror:8443/redist/; "
             "special characters in a login must be percent-encoded"
         )
-    return parts
+    return parts._replace(path=path, query=query)
 
 
 def _directory(path: str | Path) -> SplitResult:

@@ -14,6 +14,7 @@ from .manifest.labels import ReleaseLabel, label_of, newest
 from .manifest.models import Manifest
 from .notes import log
 from .prefix.installed import find_prefixes
+from .prefix.keeping import kept_manifests
 from .source.base import NoIndex
 from .source.local import is_there
 
@@ -213,12 +214,10 @@ class Resolver:
 
     def _kept_from_elsewhere(self, asked: ReleaseLabel, *, pin: str | None) -> Resolved | None:
         for label in asked.candidates():
-            for path in sorted(self.layout.kept_manifests(self._product).glob(f"*/{label.manifest_name}")):
-                with suppress(OSError, ManifestError):
-                    manifest = Manifest.parse(path.read_bytes(), origin=str(path), label=label)
-                    if pin in (None, manifest.sha256):
-                        places = self._places(label)
-                        return Resolved(label=label, manifest=manifest, folders=places, kept=True)
+            for _, manifest in kept_manifests(self.layout, self._product, label):
+                if pin in (None, manifest.sha256):
+                    places = self._places(label)
+                    return Resolved(label=label, manifest=manifest, folders=places, kept=True)
         return None
 
     def _kept_manifest(self, url: str, label: ReleaseLabel) -> Manifest | None:

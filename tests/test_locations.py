@@ -128,6 +128,24 @@ def test_a_query_goes_with_every_request_and_is_no_part_of_the_path() -> None:
         assert found.index_url == f"{found.url}?token=abc&x=1"
 
 
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("a b \u00fc", "a%20b%20%C3%BC"),
+        ("a%20b", "a%20b"),
+        ('[x]{y}|^"', "%5Bx%5D%7By%7D%7C%5E%22"),
+        ("it's(1)~@2,3;v=1+2", "it's(1)~@2,3;v=1+2"),
+        ("\udcff", "%FF"),
+    ],
+    ids=["blank-and-letter", "encoded", "brackets", "allowed", "no-utf-8"],
+)
+def test_a_web_source_is_as_a_browser_would_send_it(typed: str, sent: str) -> None:
+    for found in folders(f" http://u:p@h:1/{typed}?t={typed}&u=1 ", "cudnn"):
+        assert found.tree == f"http://u:p@h:1/{sent}/"
+        assert found.join("x") == f"{found.url}x?t={sent}&u=1"
+        assert folders(found.tree, "cudnn")[0].url == found.tree
+
+
 @pytest.mark.parametrize("form", [str, "file://{}".format, "file://localhost{}".format, "file:{}".format])
 def test_a_directory_may_be_given_as_path_or_url(form: object, tmp_path: Path) -> None:
     assert callable(form)

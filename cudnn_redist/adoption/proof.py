@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..catalog import manifest, plan
-from ..errors import DigestMismatch, ManifestError, NotAvailableError
+from ..errors import DigestMismatch, NotAvailableError
 from ..manifest.labels import ReleaseLabel
+from ..prefix.keeping import kept_manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,9 +65,9 @@ def _witnesses(
         if sources:
             yield _Witness(label=label, words={**words, "sources": sources}, kept=False)
             continue
-        for kept in sorted(layout.kept_manifests(_PRODUCT).glob(f"*/{label.manifest_name}")):
+        for path, _ in kept_manifests(layout, _PRODUCT, label):
             # A directory of kept manifests is as good a source as any.
-            yield _Witness(label=label, words={**words, "sources": [str(kept.parent)]}, kept=True)
+            yield _Witness(label=label, words={**words, "sources": [str(path.parent)]}, kept=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +79,11 @@ class _Witness:
     kept: bool
 
     def archives(self) -> Iterator[tuple[Manifest, Component, Archive]]:
-        """Yield all that the manifest names; nothing where there is none, or a kept one is damaged."""
+        """Yield all that the manifest names; nothing where there is none."""
         try:
             found = manifest(self.label.text, **self.words)
         except NotAvailableError:
             return
-        except ManifestError:
-            if self.kept:
-                return
-            raise
         for component in found.components.values():
             yield from ((found, component, archive) for archive in component.archives())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ManifestError, UsageError
 from ..locations import NVIDIA_ROOT, folders, redacted
-from ..manifest.models import Manifest
+from ..prefix.keeping import kept_manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..layout import Layout
     from ..locations import Folder
     from ..manifest.labels import ReleaseLabel
+    from ..manifest.models import Manifest
     from ..prefix.record import Record
 
 __all__ = ["folder_of_archive", "kept_manifest"]
@@ -26,11 +27,7 @@ def kept_manifest(
     layout: Layout, product: str, label: ReleaseLabel, *, sha256: str, places: Sequence[Folder]
 ) -> tuple[Manifest, Folder | None] | None:
     """Return the kept manifest with that digest, and which of ``places`` (or NVIDIA's) it came from, if one fits."""
-    for path in sorted(layout.kept_manifests(product).glob(f"*/{label.manifest_name}")):
-        try:
-            manifest = Manifest.parse(path.read_bytes(), origin=str(path), label=label)
-        except (OSError, ManifestError):
-            continue
+    for path, manifest in kept_manifests(layout, product, label):
         if manifest.sha256 == sha256:
             return manifest, _home(layout, product, label, path, places)
     return None

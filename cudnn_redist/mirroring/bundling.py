@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from .filling import Filling
 from .licences import licence_texts
 from .packing import Content, content_of, write_bundle
 from .tree import MirrorTree
+from .waiting import waiting_beside
 from .wanted import wanted_releases
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def bundle(
     """
     out = Path(out).absolute()
     _require_replaceable(out)
-    bundling = _Bundling(MirrorTree(out.with_name(f".{out.name}.bringing")), transfer, landed)
     wanted = wanted_releases(
         labels,
         lock=lock,
@@ -81,9 +80,11 @@ def bundle(
         root=root,
         transfer=transfer,
     )
-    for release, opened_sources in wanted:
-        bundling.add(release, opened_sources)
-    return bundling.written(out)
+    with waiting_beside(out) as waiting:
+        bundling = _Bundling(MirrorTree(waiting), transfer, landed)
+        for release, opened_sources in wanted:
+            bundling.add(release, opened_sources)
+        return bundling.written(out)
 
 
 class _Bundling:
@@ -127,16 +128,15 @@ class _Bundling:
             try:
                 with beside.open("wb") as file:
                     sha256 = write_bundle(file, contents, written=self._landed)
+                    size = file.tell()
                 replace(beside, out)
             finally:
                 beside.unlink(missing_ok=True)
-            with suppress(FileNotFoundError):
-                shutil.rmtree(self._waiting.path)
         return Bundled(
             path=out,
             releases=tuple(release.locked.name for release in self._releases),
             archives=tuple(self._archives),
-            size=out.stat().st_size,
+            size=size,
             sha256=sha256,
         )
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..errors import ManifestError
 from ..locations import redacted
 from ..notes import log
 from ..renames import replace
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..layout import Layout
+    from ..manifest.labels import ReleaseLabel
+    from ..manifest.models import Manifest
     from .record import Record
 
-__all__ = ["keep_manifest", "note_install", "remembering"]
+__all__ = ["keep_manifest", "kept_manifests", "note_install", "remembering"]
 
 
 @contextlib.contextmanager
@@ -45,6 +48,16 @@ def keep_manifest(layout: Layout, product: str, data: bytes, *, url: str) -> Non
         replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def kept_manifests(layout: Layout, product: str, label: ReleaseLabel) -> Iterator[tuple[Path, Manifest]]:
+    """Yield the manifests that are kept of a label, one a source, and where each lies; a damaged one is passed over."""
+    # Who only keeps one has no need of this module.
+    from ..manifest.models import Manifest
+
+    for path in sorted(layout.kept_manifests(product).glob(f"*/{label.manifest_name}")):
+        with contextlib.suppress(OSError, ManifestError):
+            yield path, Manifest.parse(path.read_bytes(), origin=str(path), label=label)
 
 
 def note_install(layout: Layout, path: Path, record: Record, *, origin: str) -> None:

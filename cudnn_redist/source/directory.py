@@ -49,7 +49,7 @@ class DirectorySource:
         try:
             return path.open("rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ArchiveWithdrawn("the manifest names it, but it is not here", where=path) from error
+            raise ArchiveWithdrawn("promised, but not here", where=path) from error
         except OSError as error:
             raise _unreadable(path, error, phase="download") from error
 

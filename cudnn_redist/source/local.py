@@ -56,7 +56,7 @@ class LocalSource:
             return self._directory.open_archive(url)
         bundle, place = held
         if place not in bundle.files:
-            raise ArchiveWithdrawn("the manifest names it, but this bundle lacks it", where=local_path(url))
+            raise ArchiveWithdrawn("promised, but this bundle lacks it", where=local_path(url))
         return bundle.open_file(place)
 
     def _held(self, url: str) -> tuple[Bundle, str] | None:

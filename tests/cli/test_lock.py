@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from cli.ground import CHOICE, PREFIX, reason, snapshot
-from redist import RedistTree
+from redist import RedistServer, RedistTree
 from redist.command import Completed, run_command
 
 from cudnn_redist import lock
@@ -72,6 +72,32 @@ def test_lock_writes_the_file_and_prints_its_path(ground: Ground) -> None:
     assert not ground.root.exists()
 
 
+@pytest.mark.parametrize("name", ["a b \u00fc", "a%20b%20%C3%BC"], ids=["typed", "encoded"])
+def test_every_command_takes_a_source_with_a_blank(tmp_path: Path, root: Path, name: str) -> None:
+    place = tmp_path / "srv" / "a b \u00fc"
+    place.mkdir(parents=True)
+    RedistTree(place).add_release("9.27.0", date="2026-09-29")
+    common = ("9.27.0", *CHOICE, "--root", root)
+    with RedistServer(tmp_path / "srv") as server:
+        source, sent = f"{server.url}{name}", f"{server.url}a%20b%20%C3%BC/cudnn/redist/"
+        for words in (
+            ("fetch", *common, "--source", source),
+            ("fetch", *common, "--source", source, "--refresh"),
+            ("url", *common, "--source", source),
+            ("lock", *common, "--source", source),
+            ("lock", "--check", FILE, "--source", source),
+            ("export", "aria2", *common, "--source", source),
+            ("export", "aria2", "--lock", FILE),
+            ("export", "aria2", "--lock", FILE, "--source", source),
+            ("mirror", "mirror", *common, "--source", source),
+            ("bundle", "bundle", *common, "--source", source),
+        ):
+            done = run_command(*words, cwd=tmp_path)
+            assert done.code == 0, (words, done.err)
+            assert (f"{sent}cudnn/linux-x86_64/" in done.out) == (words[0] in ("url", "export"))
+        assert json.loads((tmp_path / FILE).read_bytes())["releases"][0]["manifest"]["url"].startswith(sent)
+
+
 def test_lock_of_the_same_is_the_same_file_untouched(ground: Ground) -> None:
     before = snapshot(ground.file)
     assert ground.run("lock", "9.27.0").code == 0
@@ -114,6 +140,19 @@ def test_fetch_by_a_lock_prints_the_prefix_alone(ground: Ground) -> None:
     assert (done.code, done.out) == (0, f"{ground.root / PREFIX}\n")
     assert ground.run("fetch", "--lock", FILE, "9.27", *CHOICE).out == done.out
     assert ground.run("where", "9.27.0", *CHOICE).out == done.out
+
+
+def test_fetch_by_a_lock_blames_no_manifest_that_it_has_not_read(ground: Ground) -> None:
+    archive = ground.tree.archive_path("9.27.0")
+    archive.write_bytes(archive.read_bytes()[:-1] + b"?")
+    sha256 = hashlib.sha256(ground.tree.manifest_path("9.27.0").read_bytes()).hexdigest()
+    spoiled = ground.run("fetch", "--lock", FILE, *CHOICE)
+    assert spoiled.code == 5
+    assert f"; its manifest of 2026-09-29 has sha256 {sha256};" in reason(spoiled)
+    archive.unlink()
+    gone = ground.run("fetch", "--lock", FILE, *CHOICE)
+    assert gone.code == 3
+    assert "promised, but not here: cudnn 9.27.0 for linux-x86_64" in reason(gone)
 
 
 def test_fetch_by_a_lock_of_several_prints_each(ground: Ground, tmp_path: Path) -> None:

@@ -33,9 +33,8 @@ class Exports:
     def lock(self, label: str = "9.27.0", **choices: Any) -> Lock:  # noqa: ANN401 - those of lock
         """Lock what is chosen; without a choice, cuda13 for all platforms."""
         root = self.tree.path / "no-root"
-        return lock(
-            label, sources=[self.server.url], root=root, transfer=IMPATIENT, **{"cuda": "13", **choices}
-        )
+        chosen = {"cuda": "13", "sources": [self.server.url], **choices}
+        return lock(label, root=root, transfer=IMPATIENT, **chosen)
 
     def text(self, kind: str, label: str = "9.27.0", **choices: Any) -> str:  # noqa: ANN401
         """Return the export of what is chosen."""

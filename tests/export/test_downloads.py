@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,28 @@ def test_aria2_fetches_and_judges(exports: Exports, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     got = {path.name: path.read_bytes() for path in (tmp_path / "got").iterdir()}
     assert got == {exports.name(platform): exports.data(platform) for platform in PLATFORMS}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("aria2", ("aria2c", "--input-file=export", "--dir=got", "--quiet", "--no-conf")),
+        ("shell", ("sh", "export", "got")),
+    ],
+)
+def test_a_source_with_a_blank_is_handed_on_as_others_take_it(
+    exports: Exports, tmp_path: Path, kind: str, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "srv").mkdir()
+    (tmp_path / "srv/a b \u00fc").symlink_to(exports.tree.path)
+    with RedistServer(tmp_path / "srv") as server:
+        source = f"{server.url}a b \u00fc/"
+        for number, locked in enumerate((exports.lock(), exports.lock(sources=[source]))):
+            (tmp_path / "export").write_text(text_of(kind, locked, sources=[source][number:]))
+            done = run(*words, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert (tmp_path / "got" / exports.name()).read_bytes() == exports.data()
+            shutil.rmtree(tmp_path / "got")
 
 
 def test_aria2_takes_the_next_url_and_refuses_wrong_bytes(exports: Exports, tmp_path: Path) -> None:

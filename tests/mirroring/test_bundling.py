@@ -6,10 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from campaigns.processes import until
 from installing import CHOSEN, IMPATIENT, everything, options, planned
+from redist.command import start_command
+from redist.faults import Stall
 
 from cudnn_redist import fetch, install, labels
 from cudnn_redist.errors import (
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 
 MARKED = "from cudnn_redist.owners import own_mark; print(own_mark(), end='')"
 PLATFORMS = ("linux-x86_64", "windows-x86_64")
+LINUX = "linux-x86_64-9.27.0.42_cuda13-archive.tar.xz"
+WINDOWS = "windows-x86_64-9.27.0.42_cuda13-archive.zip"
 
 
 @pytest.fixture
@@ -169,6 +175,49 @@ def test_downloads_wait_beside_it_for_the_next_run(out: Path, redist_server: Red
     fetched = {request.path.rpartition("/")[2] for request in redist_server.log[before:]}
     assert archive.name in fetched
     assert not any("linux-x86_64" in name for name in fetched)
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+
+def test_several_runs_at_a_time_end_well(out: Path, redist_server: RedistServer, tmp_path: Path) -> None:
+    words = [
+        "9.27.0",
+        "--platform",
+        "linux-x86_64",
+        "--source",
+        redist_server.url,
+        "--root",
+        tmp_path / "root",
+    ]
+    redist_server.rate = 40_000
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(start_command("bundle", out, *words, "--cuda", cuda))
+            for cuda in ("12", "13", "13")
+        ]
+        told = [run.communicate()[1].decode() for run in runs]
+
+    assert [run.returncode for run in runs] == [0, 0, 0], told
+    assert len(Bundle.open(out).files) == 3
+    assert list(out.parent.iterdir()) == [out]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="whether a process lives is told by the clock there")
+def test_what_a_killed_run_brought_is_taken_over(
+    out: Path, redist_server: RedistServer, tmp_path: Path
+) -> None:
+    chosen = [word for platform in PLATFORMS for word in ("--platform", platform)]
+    words = ["9.27.0", *chosen, "--cuda", "13", "--source", redist_server.url, "--root", tmp_path / "root"]
+    redist_server.fail(WINDOWS, Stall(20_000))
+    with start_command("bundle", out, *words) as running:
+        redist_server.wait_for(WINDOWS, sent=20_000)
+        assert until(lambda: list(out.parent.rglob(f"cudnn-{LINUX}")))
+        running.kill()
+        running.communicate()
+    assert not out.exists()
+
+    pack(out, redist_server.url)
+
+    assert len(redist_server.requests(LINUX)) == 1
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
 
