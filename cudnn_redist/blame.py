@@ -1,21 +1,23 @@
-"""Which of several sources' failures to report, what to say with it, and what is told of the others on the way."""
+"""Sources asked in turn: which of their failures to report, what to say with it, and what is told on the way."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .errors import ArchiveWithdrawn, IntegrityError, OfflineError, TransferError, TransientTransferError
 from .notes import log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from .errors import RedistError
     from .locations import Folder
     from .planner import PlannedArchive
 
-__all__ = ["Failures", "deciding", "reported", "tell_next"]
+__all__ = ["Failures", "from_first", "reported"]
+
+_Given = TypeVar("_Given")
 
 
 class Failures:
@@ -44,24 +46,48 @@ class Failures:
             raise self._first
 
 
-def tell_next(failure: RedistError) -> None:
+def _tell_next(failure: RedistError) -> None:
     """Tell of a failure before the next source is tried: while there are others, one without the archive is no news."""
     told = log.info if isinstance(failure, ArchiveWithdrawn) else log.warning
     told("%s; trying the next source", failure)
 
 
-def deciding(failures: Sequence[RedistError]) -> RedistError:
+def _deciding(failures: Sequence[RedistError]) -> RedistError:
     """Return the failure that counts: the first; that a source has no such archive counts last."""
     return next((each for each in failures if not isinstance(each, ArchiveWithdrawn)), failures[0])
+
+
+def from_first(
+    urls: Iterable[str],
+    take: Callable[[str], _Given],
+    *,
+    before_next: Callable[[], None] = lambda: None,
+    decide: Callable[[Sequence[RedistError]], RedistError] = _deciding,
+) -> _Given:
+    """Return what ``take`` gives for the first of an archive's URLs that gives the promised bytes.
+
+    Where none does, raises what ``decide`` makes of their failures (``ArchiveWithdrawn``, ``TransferError``,
+    ``IntegrityError``), which come in the order of ``urls``. Any other error ends it at once.
+    """
+    failures: list[RedistError] = []
+    for url in urls:
+        if failures:
+            _tell_next(failures[-1])
+            before_next()
+        try:
+            return take(url)
+        except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
+            failures.append(error)
+    raise decide(failures)
 
 
 def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> RedistError:
     """Return the error for an archive that every source failed to give, one failure each, in their order.
 
-    The deciding one, to which what was wanted is added where it is gone or forbidden (C41), and the manifest that made
-    the promise where the bytes break it (C07).
+    The deciding one, to which what was wanted is added where it is gone or forbidden (C41), and the manifest of the
+    release where the bytes are not the promised ones (C07).
     """
-    failure = deciding(failures)
+    failure = _deciding(failures)
     told: RedistError = failure
     wanted = f"{archive.component} {archive.label} for {archive.platform}"
     if isinstance(failure, ArchiveWithdrawn):
@@ -72,7 +98,7 @@ def reported(failures: Sequence[RedistError], archive: PlannedArchive) -> Redist
         )
     elif isinstance(failure, IntegrityError):
         told = type(failure)(
-            f"{failure.cause}; promised by the manifest{_dated(archive)} with sha256 {archive.manifest_sha256}",
+            f"{failure.cause}; its manifest{_dated(archive)} has sha256 {archive.manifest_sha256}",
             phase=failure.phase,
             where=failure.where,
             expected=failure.expected,

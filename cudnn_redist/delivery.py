@@ -12,25 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from .blame import reported, tell_next
+from .blame import from_first, reported
 from .digest import Judge
-from .errors import (
-    ArchiveError,
-    ArchiveWithdrawn,
-    DigestMismatch,
-    IntegrityError,
-    RedistError,
-    TransferError,
-)
+from .errors import ArchiveWithdrawn, DigestMismatch, IntegrityError, TransferError
 from .locations import is_local, redacted
 from .notes import log
 from .prefix.space import disk_errors
 from .source.download import Download, Rewound, Stopped
-from .source.follow import FileReader, Follower, SourceReader
+from .source.follow import Follower, SourceReader
 from .source.partial import Partial, discard_partials
 from .source.store import ArchiveStore
-from .unpack import Unpacked, UnpackOptions, unpack, unpack_zip
-from .unpack.streams import HEAD_SIZE, Kind, kind_of
+from .unpacking import unpack_judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +32,9 @@ if TYPE_CHECKING:
     from .planner import PlannedArchive
     from .prefix.publish import Stage
     from .source.base import TransferOptions
+    from .source.follow import JudgedReader
     from .source.sources import Sources
+    from .unpack import Unpacked, UnpackOptions
 
 __all__ = ["Delivered", "Delivery", "Progress"]
 
@@ -109,19 +103,16 @@ class Delivery:
 
     def _from_sources(self, archive: PlannedArchive, stage: Stage) -> Delivered:
         """Try the URLs in order; what one gave before the line failed is good for the next."""
-        failures: list[RedistError] = []
-        for url in archive.urls:
-            if failures:
-                tell_next(failures[-1])
-                stage.clear()
-            try:
-                return self._from_source(url, archive, stage)
-            except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
-                failures.append(error)
-        failure = reported(failures, archive)
-        if isinstance(failure, ArchiveWithdrawn):
+        try:
+            return from_first(
+                archive.urls,
+                lambda url: self._from_source(url, archive, stage),
+                before_next=stage.clear,
+                decide=lambda failures: reported(failures, archive),
+            )
+        except ArchiveWithdrawn:
             discard_partials(self.layout.partials, archive.expected.sha256)
-        raise failure
+            raise
 
     def _from_source(self, url: str, archive: PlannedArchive, stage: Stage) -> Delivered:
         if is_local(url):
@@ -139,7 +130,7 @@ class Delivery:
         """Read a file in place; it must not change between being judged and being unpacked."""
         before = _state(file)
         reader = SourceReader(file, Judge(archive.expected, where=where))
-        unpacked = self._unpack(reader, reader.again, archive, stage, where=where)
+        unpacked = self._unpack(reader, archive, stage)
         if _state(file) != before:
             raise DigestMismatch(
                 "the file changed while it was read", where=where, expected=archive.sha256, actual=None
@@ -176,14 +167,7 @@ class Delivery:
         while True:
             try:
                 follower = Follower(download, Judge(archive.expected, where=where))
-                unpacked = self._unpack(
-                    follower,
-                    download.partial.open,
-                    archive,
-                    stage,
-                    where=where,
-                    check=download.check_stopped,
-                )
+                unpacked = self._unpack(follower, archive, stage, check=download.check_stopped)
                 return Delivered(unpacked=unpacked, size=follower.received, origin=where)
             except Rewound:
                 stage.clear()
@@ -192,49 +176,24 @@ class Delivery:
 
     def _unpack(
         self,
-        reader: FileReader | Follower,
-        whole: Callable[[], BinaryIO],
+        reader: JudgedReader,
         archive: PlannedArchive,
         stage: Stage,
         *,
-        where: object,
         check: Callable[[], None] = lambda: None,
     ) -> Unpacked:
-        """Unpack what ``reader`` gives, or the ``whole`` file where kind or user wants it judged first."""
-
         def written(done: int) -> None:
             check()
             self._tell(archive, "unpack", done, None)
 
-        def streamed(reader: FileReader | Follower) -> Unpacked:
-            unpacked = unpack(
-                reader,
-                stage.path,
-                name=name,
-                kind=kind,
-                options=options,
-                wanted=archive.wants,
-                progress=written,
-            )
-            reader.finish()
-            return unpacked
-
-        name, options = str(where), self.unpacking
-        try:
-            kind = kind_of(reader.peek(HEAD_SIZE), name=name)
-            if kind is not Kind.ZIP and not self.verify_first:
-                return streamed(reader)
-            reader.finish()
-            with whole() as file:
-                if kind is Kind.ZIP:
-                    return unpack_zip(
-                        file, stage.path, name=name, options=options, wanted=archive.wants, progress=written
-                    )
-                return streamed(FileReader(file, Judge(archive.expected, where=where)))
-        except ArchiveError:
-            # Wrong bytes explain a damaged archive; only right ones make it the archive's own fault.
-            reader.finish()
-            raise
+        return unpack_judged(
+            reader,
+            stage.path,
+            options=self.unpacking,
+            wanted=archive.wants,
+            progress=written,
+            verify_first=self.verify_first,
+        )
 
     def _tell(self, archive: PlannedArchive, phase: Phase, done: int, total: int | None) -> None:
         self.progress(Progress(archive=archive, phase=phase, done=done, total=total))

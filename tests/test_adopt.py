@@ -99,6 +99,9 @@ def test_a_kept_manifest_proves_it_without_any_request(
 ) -> None:
     install(planned(redist_server.url, tmp_path / "root", cuda="12"))
     before = len(redist_server.log)
+    damaged = Layout(tmp_path / "root").kept_manifests("cudnn") / "0" / "redistrib_9.27.0.json"
+    damaged.parent.mkdir()
+    damaged.write_text("{")
     path = redist_tree.archive_path("9.27.0", "cudnn", "linux-x86_64", "cuda13")
     prefix = adopt(path, root=tmp_path / "root")
     assert (prefix.record.unproven, prefix.record.variant) == ((), "cuda13")

@@ -13,9 +13,10 @@ from ..digest import Expected, Judge
 from ..errors import ArchiveError
 from ..prefix.record import Entry
 from ..source.follow import FileReader
-from ..unpack import HEAD_SIZE, Kind, Member, kind_of, unpack, unpack_zip
+from ..unpack import Member
 from ..unpack.files import PIECE
 from ..unpack.members import Tree
+from ..unpacking import unpack_judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,15 +60,7 @@ def from_archive(path: Path, stage: Path, *, expected: Expected) -> Gathered:
     ``OSError``.
     """
     with path.open("rb") as file:
-        kind = kind_of(file.read(HEAD_SIZE), name=str(path))
-        file.seek(0)
-        reader = FileReader(file, Judge(expected, where=path))
-        if kind is Kind.ZIP:
-            reader.finish()
-            unpacked = unpack_zip(file, stage, name=str(path))
-        else:
-            unpacked = unpack(reader, stage, name=str(path), kind=kind)
-            reader.finish()
+        unpacked = unpack_judged(FileReader(file, Judge(expected, where=path)), stage)
     home = next((named[1] for each in unpacked.members if (named := _IN_WHEEL.fullmatch(each.path))), None)
     root, members = (unpacked.root, unpacked.members) if home is None else _out_of_wheel(unpacked, home)
     return Gathered(root=root, members=members, added=_with_links(root, members))

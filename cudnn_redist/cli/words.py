@@ -139,6 +139,8 @@ def sources_of(arguments: argparse.Namespace) -> tuple[str, ...]:
     With ``--no-fallback`` it is an error where there are none.
     """
     named = named_sources(arguments)
+    if not arguments.source:
+        _require_one_there(named)
     lock = getattr(arguments, "lock", None)
     if lock is not None:
         from ..locking.file import sources_beside
@@ -157,7 +159,11 @@ def named_sources(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the sources of ``--source``, else those of ``CUDNN_REDIST_SOURCE`` (separated by blanks)."""
     if arguments.source:
         return tuple(arguments.source)
-    named = tuple(os.environ.get("CUDNN_REDIST_SOURCE", "").split())
+    return tuple(os.environ.get("CUDNN_REDIST_SOURCE", "").split())
+
+
+def _require_one_there(named: tuple[str, ...]) -> None:
+    """Refuse sources of the variable of which none is there: most likely one path with a blank in it."""
     if named and not any(":" in each or os.path.lexists(each) for each in named):
         raise UsageError(
             "no such directory; a source of CUDNN_REDIST_SOURCE, in which blanks separate them, is a directory, "
@@ -165,7 +171,6 @@ def named_sources(arguments: argparse.Namespace) -> tuple[str, ...]:
             phase="source",
             where=named[0],
         )
-    return named
 
 
 def transfer_of(arguments: argparse.Namespace) -> TransferOptions:

@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from ..blame import deciding, tell_next
+from ..blame import from_first
 from ..digest import Judge
 from ..errors import ArchiveWithdrawn, IntegrityError, TransferError
 from ..locations import is_local, redacted
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ..errors import RedistError
     from ..source.base import TransferOptions
     from ..source.sources import Sources
     from .releases import Release, WantedArchive
@@ -99,19 +98,9 @@ class Filling:
                 raise next((error for error in failures if not isinstance(error, Stopped)), failures[0])
 
     def _bring(self, place: str, wanted: WantedArchive) -> None:
-        failures: list[RedistError] = []
-        for url in wanted.urls:
-            if failures:
-                tell_next(failures[-1])
-            try:
-                with disk_errors(self._tree.path / place, phase="mirror"):
-                    self._from(url, place, wanted)
-            except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
-                failures.append(error)
-            else:
-                discard_partials(self._tree.partials, wanted.expected.sha256)
-                return
-        raise deciding(failures)
+        with disk_errors(self._tree.path / place, phase="mirror"):
+            from_first(wanted.urls, lambda url: self._from(url, place, wanted))
+        discard_partials(self._tree.partials, wanted.expected.sha256)
 
     def _from(self, url: str, place: str, wanted: WantedArchive) -> None:
         if is_local(url):

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from ..digest import Judge
     from .download import Download
 
-__all__ = ["FileReader", "Follower", "SourceReader"]
+__all__ = ["FileReader", "Follower", "JudgedReader", "SourceReader"]
 
 _DRAIN = 1024 * 1024
 
 
-class _Judged(ABC):
-    """Reads through a judge, and can finish the reading for its sake."""
+class JudgedReader(ABC):
+    """Reads through ``judge``, and can finish the reading for its sake."""
 
     def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+        self.judge = judge
         self._peeked = b""
         self._judged = False
         # A decoder that failed may leave its reading thread waiting in here while ``finish`` reads the rest.
@@ -32,7 +32,7 @@ class _Judged(ABC):
     @property
     def received(self) -> int:
         """Bytes judged so far."""
-        return self._judge.received
+        return self.judge.received
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes, up to ``size``, without using them up."""
@@ -60,20 +60,24 @@ class _Judged(ABC):
         self._peeked = b""
         while self._next(_DRAIN):
             pass
-        self._judge.verdict()
+        self.judge.verdict()
         self._judged = True
+
+    @abstractmethod
+    def again(self) -> BinaryIO:
+        """Return a file object on the same file, from its start, for when this reader has finished."""
 
     def _next(self, size: int) -> bytes:
         with self._one_at_a_time:
             data = self._take(size)
-            self._judge.update(data)
+            self.judge.update(data)
             return data
 
     @abstractmethod
     def _take(self, size: int) -> bytes: ...
 
 
-class Follower(_Judged):
+class Follower(JudgedReader):
     """Reads a file that a ``Download`` is still filling.
 
     ``read`` raises ``Rewound`` when the file starts again and ``Stopped`` when the download ends without it.
@@ -95,8 +99,12 @@ class Follower(_Judged):
                 self._position += len(data)
                 return data
 
+    def again(self) -> BinaryIO:
+        """As ``JudgedReader``."""
+        return self._download.partial.open()
 
-class FileReader(_Judged):
+
+class FileReader(JudgedReader):
     """Reads an open file that is all there."""
 
     def __init__(self, file: BinaryIO, judge: Judge) -> None:
@@ -107,7 +115,7 @@ class FileReader(_Judged):
         return self._file.read(size)
 
     def again(self) -> BinaryIO:
-        """Return a file object on the same file, from its start; the position is shared with this reader."""
+        """As ``JudgedReader``; the position is shared with this reader."""
         if isinstance(self._file, Window):
             return cast("BinaryIO", self._file.again())
         handle = os.dup(self._file.fileno())
@@ -123,4 +131,4 @@ class SourceReader(FileReader):
             return self._file.read(size)
         except OSError as error:
             cause = f"cannot be read: {error.strerror}"
-            raise TransferError(cause, where=self._judge.where) from error
+            raise TransferError(cause, where=self.judge.where) from error

@@ -17,7 +17,7 @@ from campaigns.processes import ended, run, running, until
 from campaigns.tally import HEADING
 from installing import leftovers
 
-from cudnn_redist.owners import left_behind, own_mark
+from cudnn_redist.owners import own_mark
 
 if TYPE_CHECKING:
     import random
@@ -97,25 +97,6 @@ def test_the_name_of_a_stage_goes_before_its_content(there: Ground, tmp_path: Pa
         until(lambda: sweeping.poll() is not None or not any(stage.glob("*/lib/part0/*")))
     assert not stage.exists()
     assert any(place.glob("*.old/*/lib/part*/*"))
-
-
-MARK = own_mark()
-"""``<host>.<pid>.<token>-<namespace>-<birth>``"""
-
-
-@pytest.mark.parametrize(
-    ("mark", "at_once", "after_an_hour"),
-    [
-        (MARK, False, False),
-        (re.sub(r"-[0-9a-f]+$", "-1", MARK), True, True),
-        (re.sub(r"-[0-9a-f]+-", "-1-", MARK), False, True),
-    ],
-    ids=["this process", "an earlier process of its number", "a process of another PID namespace"],
-)
-def test_a_number_alone_names_no_process(mark: str, *, at_once: bool, after_an_hour: bool) -> None:
-    name, now = f".cudnn-redist-{mark}.stage", time.time()
-    assert left_behind(name, touched=now) is at_once
-    assert left_behind(name, touched=now - 3700) is after_an_hour
 
 
 def test_files_with_no_process_in_their_names_go_after_a_day(there: Ground, tmp_path: Path) -> None:

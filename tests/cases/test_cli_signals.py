@@ -195,7 +195,7 @@ def unpacked(root: Path) -> float:
         ("over HTTP", 10),
         ("over HTTP", 50),
         ("over HTTP, --verify-first", 50),
-        ("in place", 90),
+        ("in place", 60),
         ("in place, --verify-first", 10),
     ],
 )

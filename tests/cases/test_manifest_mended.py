@@ -30,7 +30,7 @@ def test_C07_a_wrong_manifest_installs_nothing_and_is_named(
     told = fetch.refused(5)
     assert f"{fetch.source}cudnn/linux-x86_64/cudnn-linux-x86_64-9.27.0.42{ARCHIVE}" in told
     assert f"sha256 is {actual}, expected {'0' * 64}" in told
-    assert f"the manifest of 2026-09-29 with sha256 {hashlib.sha256(wrong).hexdigest()}" in told
+    assert f"its manifest of 2026-09-29 has sha256 {hashlib.sha256(wrong).hexdigest()}" in told
 
 
 def test_C07_the_next_run_reads_the_mended_manifest(

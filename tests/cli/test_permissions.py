@@ -56,9 +56,9 @@ def test_an_unwritable_root(redist_server: RedistServer, closed: Path, below: st
     done = as_ordinary_user(*words)
     assert (done.code, done.out) == (7, "")
     assert str(closed) in reason(done)
-    assert reason(done).endswith(
-        "Permission denied; give a place that may be written to, by --root or --dest"
-    )
+    assert "Permission denied" in reason(done)
+    if mode == 0o555:
+        assert reason(done).endswith("; give a place that may be written to, by --root or --dest")
     assert redist_server.requests(".tar.xz") == []
     closed.chmod(0o755)
     assert list(closed.iterdir()) == []

@@ -12,12 +12,11 @@ import urllib.request
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, BinaryIO, Final
 
-from ...blame import reported, tell_next
+from ...blame import from_first, reported
 from ...digest import Judge
 from ...errors import (
     ArchiveWithdrawn,
     IntegrityError,
-    RedistError,
     TransferError,
     TransientTransferError,
 )
@@ -28,6 +27,7 @@ from .servers import opener, validator, without_login
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ...errors import RedistError
     from ...planner import PlannedArchive
 
 __all__ = ["Got", "Patience", "get"]
@@ -66,15 +66,11 @@ def get(
     ``landed`` is called with the bytes so far. Raises ``ArchiveWithdrawn``, ``TransferError``, ``IntegrityError``, of
     several failures the one that says most; ``OSError`` from the disk.
     """
-    failures: list[RedistError] = []
-    for url in archive.urls:
-        if failures:
-            tell_next(failures[-1])
-        try:
-            return _Getting(archive, url, file, patience, landed).run()
-        except (ArchiveWithdrawn, TransferError, IntegrityError) as error:
-            failures.append(error)
-    raise reported(failures, archive)
+    return from_first(
+        archive.urls,
+        lambda url: _Getting(archive, url, file, patience, landed).run(),
+        decide=lambda failures: reported(failures, archive),
+    )
 
 
 class _Getting:
@@ -126,7 +122,7 @@ class _Getting:
         try:
             source = local_path(self._url).open("rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ArchiveWithdrawn("the manifest names it, but it is not here", where=self._where) from error
+            raise ArchiveWithdrawn("promised, but not here", where=self._where) from error
         except OSError as error:
             raise TransferError(f"cannot be read: {error.strerror}", where=self._where) from error
         with source:
