@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from typing import TYPE_CHECKING
 
 from installing import everything
+from redist.archives import unpack_tar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,7 @@ Tree = dict[str, tuple[str, str]]
 
 def tree_of_archive(archive: Path, folder: Path) -> Tree:
     """Unpack with ``tarfile`` into ``folder``, and return the tree below the top folder."""
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="tar")
+    unpack_tar(archive, folder)
     (top,) = folder.iterdir()
     return everything(top)
 

@@ -74,6 +74,7 @@ def test_C38_a_broken_path_is_told_with_who_named_it(
     assert redist_server.log == []
 
 
-def test_C38_a_directory_of_certificates_that_is_missing_is_told(fetch_tls: Fetch) -> None:
-    told = fetch_tls.refused(2, env={"SSL_CERT_DIR": "/nonexistent"})
-    assert told.startswith("trust: /nonexistent: SSL_CERT_DIR names a directory that is missing")
+def test_C38_a_directory_of_certificates_that_is_missing_is_told(fetch_tls: Fetch, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    told = fetch_tls.refused(2, env={"SSL_CERT_DIR": str(missing)})
+    assert told.startswith(f"trust: {missing}: SSL_CERT_DIR names a directory that is missing")

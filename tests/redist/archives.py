@@ -23,6 +23,7 @@ from .content import Entry, File, Folder, Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 KINDS = ("tar.xz", "tar.gz", "tar.zst", "tar", "zip")
 
@@ -128,3 +129,11 @@ def _zip_fields(path: str, entry: Entry) -> tuple[str, int, bytes]:
             return path, stat.S_IFLNK | 0o777, target.encode()
         case Folder(mode):
             return f"{path}/", stat.S_IFDIR | mode, b""
+
+
+def unpack_tar(archive: Path, folder: Path) -> None:
+    """Unpack a sound archive by the standard library, whose earlier releases (before 3.11.4) know no filter."""
+    with tarfile.open(archive) as tar:
+        if hasattr(tarfile, "tar_filter"):
+            tar.extraction_filter = tarfile.tar_filter
+        tar.extractall(folder)
