@@ -28,15 +28,18 @@ class Stopwatch:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        ended = time.monotonic()
+        self._ended = time.monotonic()
         self._over.set()
         self._napping.join()
-        self.seconds = ended - self._begun - self._overslept
+        self.seconds = self._ended - self._begun - self._overslept
 
     def _nap(self) -> None:
-        before = time.monotonic()
-        while not self._over.wait(_NAP):
-            now = time.monotonic()
+        before = self._begun
+        over = False
+        while not over:
+            over = self._over.wait(_NAP)
+            # The block may have ended as soon as the machine had time again, before this thread woke up.
+            now = self._ended if over else time.monotonic()
             late = now - before - _NAP
             # Less than another nap is how timers are.
             self._overslept += late if late > _NAP else 0.0
